@@ -1,0 +1,1 @@
+"""The checks, by topic; importing this package registers them all."""
