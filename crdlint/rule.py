@@ -57,12 +57,13 @@ class Problem:
 class Registered:
     """A check function, the rule ids it speaks for, and its stage."""
 
-    __slots__ = ("ids", "run", "stage")
+    __slots__ = ("ids", "once", "run", "stage")
 
-    def __init__(self, ids: tuple[str, ...], stage: str, run: Check) -> None:
+    def __init__(self, ids: tuple[str, ...], stage: str, run: Check, *, once: bool) -> None:
         self.ids = ids
         self.stage = stage
         self.run = run
+        self.once = once  # several keywords wake it, but it speaks for the whole node
 
 
 LINT: dict[str, list[Registered]] = {}  # by "kind" or "kind.keyword"
@@ -73,13 +74,14 @@ _SET_CHECKS: list[Registered] = []
 def lint(*ids: str, on: str, stage: str = ADVICE) -> Callable[[Check], Check]:
     """Register a check of one CRD.
 
-    `on` is one or more of `crd` (the root), `version`, `schema` (every schema node) and
-    `kind.keyword` (nodes that have the keyword): the check is called with the node, and with the
-    keyword's value where it names one. Without a stage it is advice.
+    `on` is one or more of the kinds `crd`, `version`, `schema` (every schema node), `root` (of a
+    version's schema), `spine` (outside of junctors) and `junctor` (below one): the check is called
+    with each such node. `kind.keyword` calls it with each such node that has the keyword, and the
+    keyword's value; where several keywords are named, once a node. Without a stage it is advice.
     """
 
     def keep(run: Check) -> Check:
-        registered = Registered(ids, stage, run)
+        registered = Registered(ids, stage, run, once=" " in on)
         for key in on.split():
             LINT.setdefault(key, []).append(registered)
         ALL_IDS.update(dict.fromkeys(ids))
@@ -92,7 +94,7 @@ def lint_set(*ids: str) -> Callable[[Check], Check]:
     """Register a check that looks at all CRDs of a run together, called with a list of Crd."""
 
     def keep(run: Check) -> Check:
-        _SET_CHECKS.append(Registered(ids, ADVICE, run))
+        _SET_CHECKS.append(Registered(ids, ADVICE, run, once=True))
         ALL_IDS.update(dict.fromkeys(ids))
         return run
 

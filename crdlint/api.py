@@ -1,0 +1,272 @@
+"""lint() and load(): what the command line, the action and embedders call; never exits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crdlint import document as documents
+from crdlint import engine, kubernetes, reading, rule, server
+from crdlint.document import YAMLError, load
+from crdlint.finding import Finding, Spot, Summary, fingerprint, order
+from crdlint.policy import Policy
+from crdlint.tree import Crd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from crdlint.document import Document, Path, Span
+    from crdlint.reading import Hit, Subject
+    from crdlint.rule import Problem
+    from crdlint.source import Source
+    from crdlint.tree import Node, Place
+
+__all__ = ["Report", "YAMLError", "lint", "load"]
+
+
+class Report:
+    """What a run found: sorted findings, a summary, and errors of files that could not be read."""
+
+    __slots__ = ("errors", "findings", "minors", "summary")
+
+    def __init__(self, minors: list[int]) -> None:
+        self.findings: list[Finding] = []
+        self.summary = Summary()
+        self.errors: list[str] = []
+        self.minors = minors
+
+    @property
+    def kubernetes(self) -> str:
+        """Return the versions judged for, such as `1.37` or `1.28-1.37`."""
+        return kubernetes.spell_minors(self.minors)
+
+
+def lint(
+    sources: Iterable[Source],
+    *,
+    minors: list[int] | None = None,
+    policy: Policy | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Report:
+    """Check every CRD of some sources as API servers of these versions would on create.
+
+    Args:
+        sources: where the text comes from; read one by one, so memory stays bounded.
+        minors: Kubernetes minors, such as `[30, 31]`; the newest known by default.
+        policy: which rules count; the default profile by default.
+        progress: called with the name of each source before it is read.
+    """
+    report = Report(minors or [kubernetes.NEWEST])
+    policy = policy or Policy()
+    seen: list[Crd] = []
+    for source in sources:
+        if progress:
+            progress(source.name)
+        try:
+            data = source.read()
+        except OSError as error:
+            report.errors.append(str(error))
+            continue
+        report.summary.files += 1
+        for document in documents.read(data, source.name, wanted=reading.WANTED):
+            report.summary.documents += 1
+            _lint_document(document, report, policy, seen)
+    _lint_together(seen, report, policy)
+    _close(report)
+    return report
+
+
+def _close(report: Report) -> None:
+    report.findings.sort(key=order)
+    for finding in report.findings:
+        report.summary.counts[finding.severity] += 1
+
+
+def _lint_document(document: Document, report: Report, policy: Policy, seen: list[Crd]) -> None:
+    if document.skipped:
+        return
+    by_minor: dict[tuple[Any, ...], tuple[Finding, list[int]]] = {}
+    for minor in report.minors:
+        for subject in reading.subjects(document, minor):
+            if minor == report.minors[0]:
+                report.summary.crds += not subject.partial
+                if subject.crd is not None:
+                    seen.append(_identity(subject))
+            for finding in _findings(subject, policy):
+                key = (*order(finding), tuple(finding.server or ()))
+                by_minor.setdefault(key, (finding, []))[1].append(minor)
+    for finding, minors in by_minor.values():
+        if len(report.minors) > 1 and len(minors) < len(report.minors):
+            finding.servers = kubernetes.spell_minors(minors)
+        report.findings.append(finding)
+
+
+def _findings(subject: Subject, policy: Policy) -> Iterable[Finding]:
+    for hit in subject.hits:
+        if (judged := policy.judge(hit.rule)) is not None:
+            yield _from_hit(subject, hit, judged)
+    if subject.crd is not None:
+        for problem in engine.lint(subject.crd):
+            if (judged := policy.judge(problem.rule)) is not None:
+                yield from_problem(subject, problem, judged)
+
+
+def _spot(subject: Subject, span: Span, path: Path, version: str = "") -> Spot:
+    document = subject.document
+    return Spot(
+        document.name,
+        document.index,
+        span.line,
+        span.column,
+        span.end_line,
+        span.end_column,
+        path,
+        subject.item,
+        version,
+    )
+
+
+def _from_hit(subject: Subject, hit: Hit, judged: tuple[str, str]) -> Finding:
+    severity, cure = judged
+    return Finding(
+        hit.rule,
+        severity,
+        hit.message,
+        _spot(subject, hit.span, hit.path),
+        crd=subject.name,
+        field=hit.field,
+        server=hit.claims,
+        help=cure,
+        related=[(_spot(subject, span, ()), words) for span, words in hit.related],
+        fingerprint=fingerprint(hit.rule, subject.name, "", hit.field, hit.message),
+    )
+
+
+def from_problem(subject: Subject, problem: Problem, judged: tuple[str, str]) -> Finding:
+    """Turn a problem into a finding: severity from its page, span from its document."""
+    severity, cure = judged
+    crd = problem.place.node.crd
+    path = problem.place.path
+    version = _version(problem.place.node)
+    field = _field(problem.place)
+    finding = Finding(
+        problem.rule,
+        severity,
+        problem.message,
+        _spot(subject, subject.locate(path), path, version),
+        crd=crd.name,
+        field=field,
+        server=server.claims(crd, problem) or None,
+        help=problem.help or cure,
+        related=[
+            (_spot(subject, subject.locate(place.path), place.path), words)
+            for place, words in problem.related
+        ],
+        fingerprint=fingerprint(problem.rule, crd.name, version, field, problem.message),
+    )
+    if version == "*" and len(crd.versions) > 1:
+        finding.places = [_twin(subject, crd, path, i) for i in range(len(crd.versions))]
+    return finding
+
+
+def _twin(subject: Subject, crd: Crd, path: Path, index: int) -> Spot:
+    """Return the same place in another version; all versions share the schema."""
+    twin = (*path[:2], index, *path[3:])
+    return _spot(subject, subject.locate(twin), twin, str(crd.versions[index].get("name")))
+
+
+def _version(node: Node) -> str:
+    """Return the version that a place belongs to, `*` when all share it, "" outside of versions."""
+    version = node.version
+    if version is None:
+        return ""
+    if node.kind == "schema" and node.crd.hoisted("schema"):
+        return "*"
+    return str(version.get("name") or "")
+
+
+def _field(place: Place) -> str:
+    """Spell the field first, as people write it: `.spec.size maxLength`, `spec.names.plural`."""
+    node = place.node
+    if node.kind != "schema":
+        return server.join(place.path)
+    name = _version(node)
+    field = node.field or "the root"
+    if name != "*" and len(node.crd.versions) > 1:
+        field = f"{name} {field}"
+    return f"{field} {server.join(place.keys)}" if place.keys else field
+
+
+def _identity(subject: Subject) -> Crd:
+    """Return what remains of a CRD for checks over all files: its names, and where they stand."""
+    crd = subject.crd
+    assert crd is not None
+    names = {"group": crd.spec.get("group"), "names": crd.names, "scope": crd.spec.get("scope")}
+    data = {"metadata": {"name": crd.name}, "spec": names}
+    places: dict[Path, Span] = {}
+    for path in _name_paths(crd):
+        places[path] = subject.locate(path)
+    return Crd(data, _Remembered(subject, places), item=subject.item, minor=crd.minor)
+
+
+def _name_paths(crd: Crd) -> Iterable[Path]:
+    yield ("metadata", "name")
+    for key, value in crd.names.items():
+        yield ("spec", "names", key)
+        if isinstance(value, list):
+            for i in range(len(value)):
+                yield ("spec", "names", key, i)
+
+
+class _Remembered:
+    """A document of which only the places of names are kept."""
+
+    __slots__ = ("index", "name", "places")
+
+    def __init__(self, subject: Subject, places: dict[Path, Span]) -> None:
+        self.name = subject.document.name
+        self.index = subject.document.index
+        self.places = places
+
+    def locate(self, path: Path, *, key: bool = False) -> Span:  # noqa: ARG002 - as Document's
+        return self.places.get(path) or self.places["metadata", "name"]
+
+
+def _lint_together(seen: list[Crd], report: Report, policy: Policy) -> None:
+    """Run the checks that look at all CRDs of the run."""
+    for check in rule.set_checks():
+        for problem in check.run(seen):
+            problem.rule = problem.rule or check.ids[0]
+            if (judged := policy.judge(problem.rule)) is not None:
+                report.findings.append(_from_set(problem, judged))
+
+
+def _from_set(problem: Problem, judged: tuple[str, str]) -> Finding:
+    severity, cure = judged
+    crd = problem.place.node.crd
+    field = server.join(problem.place.path)
+
+    def spot(place: Place) -> Spot:
+        crd = place.node.crd
+        span = crd.document.locate(place.path)
+        return Spot(
+            crd.document.name,
+            crd.document.index,
+            span.line,
+            span.column,
+            span.end_line,
+            span.end_column,
+            place.path,
+            crd.item,
+        )
+
+    return Finding(
+        problem.rule,
+        severity,
+        problem.message,
+        spot(problem.place),
+        crd=crd.name,
+        field=field,
+        help=problem.help or cure,
+        related=[(spot(place), words) for place, words in problem.related],
+        fingerprint=fingerprint(problem.rule, crd.name, "", field, problem.message),
+    )

@@ -1,0 +1,253 @@
+"""From documents to CRDs: finds the CRDs of a file, and says what reading them brought up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crdlint import document as yaml_document
+from crdlint import server, shape
+from crdlint.rule import declare
+from crdlint.tree import Crd
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crdlint.document import Document, Path, Span
+
+KIND = "CustomResourceDefinition"
+GROUP = "apiextensions.k8s.io"
+WANTED = KIND.encode()
+
+declare(
+    "yaml-syntax",
+    "helm-template",
+    "partial-crd",
+    "decode-error",
+    "api-version-not-served",
+    "unknown-field",
+    "unknown-field-dropped",
+    "duplicate-key",
+    "yaml-boolean-key",
+    "yaml-boolean-value",
+    "yaml-number",
+    "yaml-text-dropped",
+    "yaml-merge-override",
+    "internal-error",
+)
+
+
+class Hit:
+    """Something found while reading: a rule, a place in the file, a message."""
+
+    __slots__ = ("claims", "field", "message", "path", "related", "rule", "span")
+
+    def __init__(
+        self,
+        rule: str,
+        message: str,
+        *,
+        span: Span,
+        path: Path = (),
+        field: str = "",
+        claims: list[tuple[str, str]] | None = None,
+        related: list[tuple[Span, str]] | None = None,
+    ) -> None:
+        self.rule = rule
+        self.message = message
+        self.span = span
+        self.path = path
+        self.field = field
+        self.claims = claims
+        self.related = related or []
+
+
+class Subject:
+    """One CRD of a document: the tree to check, or None where it could not be read."""
+
+    __slots__ = ("crd", "document", "hits", "item", "name", "partial", "prefix")
+
+    def __init__(self, document: Document, item: int | None, prefix: Path) -> None:
+        self.document = document
+        self.item = item
+        self.prefix = prefix  # the way from the document to the CRD: () or ("items", i)
+        self.crd: Crd | None = None
+        self.name = ""
+        self.partial = False
+        self.hits: list[Hit] = []
+
+    def locate(self, path: Path, *, key: bool = False) -> Span:
+        """Return the span of a place in this CRD."""
+        return self.document.locate((*self.prefix, *path), key=key)
+
+
+def subjects(document: Document, minor: int) -> Iterator[Subject]:
+    """Yield every CRD of a document; Lists are opened. Documents that are no CRD yield nothing."""
+    if document.error is not None:
+        if hit := _unparsed(document):
+            subject = Subject(document, None, ())
+            subject.hits.append(hit)
+            yield subject
+        return
+    for data, item, prefix in _crds(document.data):
+        subject = Subject(document, item, prefix)
+        _read(subject, data, minor)
+        yield subject
+
+
+def _crds(data: Any) -> Iterator[tuple[dict[str, Any], int | None, Path]]:
+    """Find the CRDs in a document's data, as kubectl would send them."""
+    if not isinstance(data, dict):
+        return
+    kind, version = data.get("kind"), data.get("apiVersion")
+    group = version.partition("/")[0] if isinstance(version, str) else version
+    if kind == KIND and group in (GROUP, None, ""):
+        yield data, None, ()
+    elif (kind == "List" and version == "v1") or (kind == f"{KIND}List" and group == GROUP):
+        items = data.get("items")
+        for i, item in enumerate(items if isinstance(items, list) else ()):
+            if isinstance(item, dict) and item.get("kind") == KIND:
+                yield item, i, ("items", i)
+
+
+def _unparsed(document: Document) -> Hit | None:
+    """Say why a document that claims to be a CRD does not parse, or None when it does not claim."""
+    error = document.error
+    assert error is not None
+    if not document.claims(KIND):
+        return None
+    line, column = error.line or document.first_line, error.column or 1
+    span = yaml_document.Span(line, column, line, column)
+    if document.contains("{{"):
+        message = f"this Helm template is no YAML before it is rendered: {error.message}"
+        return Hit("helm-template", message, span=span)
+    return Hit("yaml-syntax", error.message, span=span, claims=[("DecodeError", "")])
+
+
+def _read(subject: Subject, data: dict[str, Any], minor: int) -> None:
+    metadata = data.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    subject.name = name if isinstance(name, str) else ""
+    if is_partial(data):
+        subject.partial = True
+        message = (
+            "has neither group nor names nor a storage version, so it is a patch or a part of a CRD"
+        )
+        span = subject.locate(("kind",))
+        subject.hits.append(Hit("partial-crd", message, span=span, path=("kind",)))
+        return
+    decoded = shape.shape(data, minor=minor)
+    hits = subject.hits
+    refused = decoded.error
+    if refused is not None:
+        rule = "api-version-not-served" if refused.type == "NotServed" else "decode-error"
+        hits.append(
+            Hit(
+                rule,
+                refused.message,
+                span=subject.locate(refused.path),
+                path=refused.path,
+                field=server.join(refused.path),
+                claims=[(refused.type, server.join(refused.path))],
+            )
+        )
+    else:
+        subject.crd = Crd(decoded.crd, subject.document, item=subject.item, minor=minor)
+    hits += _unknown(subject, decoded)
+    hits += _duplicates(subject)
+    hits += _surprises(subject)
+
+
+def is_partial(data: dict[str, Any]) -> bool:
+    """Tell whether a document is no whole CRD: neither group nor names nor storage version."""
+    spec = data.get("spec")
+    if not isinstance(spec, dict):
+        return True
+    if spec.get("group") or spec.get("names"):
+        return False
+    versions = spec.get("versions")
+    if isinstance(versions, list):
+        return not any(isinstance(v, dict) and v.get("storage") for v in versions)
+    return not versions
+
+
+def _unknown(subject: Subject, decoded: shape.Shape) -> Iterator[Hit]:
+    """Yield fields that the server does not know: refused under strict validation, or dropped."""
+    refused = decoded.error is not None
+    for path in decoded.unknown:
+        field = server.join(path)
+        yield Hit(
+            "unknown-field",
+            f"{path[-1]!r} is no field here; kubectl apply is refused, other clients lose it",
+            span=subject.locate(path, key=True),
+            path=path,
+            field=field,
+            claims=None if refused else [("Strict", field)],
+        )
+    for path in decoded.hidden:
+        yield Hit(
+            "unknown-field-dropped",
+            f"{path[-1]!r} is no field here, and the API server drops it without a word",
+            span=subject.locate(path, key=True),
+            path=path,
+            field=server.join(path),
+        )
+
+
+def _inside(subject: Subject, path: Path) -> Path | None:
+    """Return a document's path as seen from the CRD, or None where it lies outside."""
+    length = len(subject.prefix)
+    return path[length:] if path[:length] == subject.prefix else None
+
+
+def _duplicates(subject: Subject) -> Iterator[Hit]:
+    for duplicate in subject.document.duplicates:
+        path = _inside(subject, duplicate.path)
+        if path is None:
+            continue
+        field = server.join((*path, duplicate.key))
+        yield Hit(
+            "duplicate-key",
+            f"{duplicate.key!r} is written twice, and the first is lost",
+            span=duplicate.second,
+            path=(*path, duplicate.key),
+            field=field,
+            # kubectl keeps the last one before it sends, so only a raw YAML body is refused
+            claims=[("Strict", field)] if subject.item is None else None,
+            related=[(duplicate.first, "first written here")],
+        )
+
+
+_SURPRISES = {
+    "boolean-key": ("yaml-boolean-key", "{text} is read as the boolean {value}, not as a name"),
+    "boolean": ("yaml-boolean-value", "{text} is read as the boolean {value}"),
+    "octal": ("yaml-number", "{text} is read as the octal number {value}"),
+    "number": ("yaml-number", "{text} is read as the number {value}"),
+    "dropped": ("yaml-text-dropped", "the API server never reads what follows here: {text}"),
+    "merge-override": ("yaml-merge-override", "<< overwrites {text}, which stands before it"),
+}
+
+
+def _surprises(subject: Subject) -> Iterator[Hit]:
+    for surprise in subject.document.surprises:
+        path = _inside(subject, surprise.path)
+        if path is None or not _matters(surprise.kind, path):
+            continue
+        rule, message = _SURPRISES[surprise.kind]
+        value = subject.document.value(surprise.path)
+        text = message.format(text=surprise.text, value="true" if value else "false")
+        if rule == "yaml-number":
+            text = message.format(text=surprise.text, value=value)
+        elif surprise.kind == "boolean-key":
+            text = message.format(text=surprise.text, value=path[-1])
+        yield Hit(rule, text, span=surprise.span, path=path, field=server.join(path))
+
+
+def _matters(kind: str, path: Path) -> bool:
+    """Tell whether a surprising scalar stands where a person meant a text.
+
+    Booleans where a boolean belongs (`served: yes`) mean what they say; in enum, default and
+    example values, and in names, they do not.
+    """
+    if kind in ("boolean", "octal", "number"):
+        return any(step in ("enum", "default", "example") for step in path)
+    return True
