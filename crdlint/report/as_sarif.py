@@ -1,0 +1,209 @@
+"""The SARIF 2.1.0 report, as GitHub code scanning reads it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from crdlint import __version__
+from crdlint.finding import SEVERITIES
+from crdlint.pages import URL, Page, PageError, page
+from crdlint.report import headline, relative
+from crdlint.report.linehash import line_hashes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crdlint.finding import Finding, Spot, Summary
+    from crdlint.report import Options
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+HOME = "https://github.com/crdlint/crdlint"
+LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
+MOST_RESULTS = 25_000  # GitHub refuses a run with more
+MOST_TEXT = 1024  # characters of a description that GitHub takes
+MOST_LINKS = 10  # of the places of a folded finding
+
+
+def render(findings: Iterable[Finding], summary: Summary, options: Options) -> str:
+    """Return the report as SARIF; of more than 25,000 findings the worst are kept."""
+    del summary
+    kept = list(findings)
+    total = len(kept)
+    if total > MOST_RESULTS:
+        worst = sorted(range(total), key=lambda i: SEVERITIES.index(kept[i].severity))
+        kept = [kept[i] for i in sorted(worst[:MOST_RESULTS])]
+    rules = sorted({finding.rule for finding in kept})
+    number = {rule: i for i, rule in enumerate(rules)}
+    places = _Places(options)
+    results = [_result(finding, number[finding.rule], places) for finding in kept]
+    run: dict[str, Any] = {
+        "tool": {
+            "driver": {
+                "name": "crdlint",
+                "semanticVersion": __version__,
+                "version": __version__,
+                "informationUri": HOME,
+                "rules": [_rule(rule) for rule in rules],
+            }
+        },
+        "invocations": [_invocation(total)],
+        "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The repository's root."}}},
+        "columnKind": "utf16CodeUnits",
+        "results": results,
+    }
+    if options.category:
+        run["automationDetails"] = {"id": options.category}
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _invocation(total: int) -> dict[str, Any]:
+    invocation: dict[str, Any] = {"executionSuccessful": True}
+    if total > MOST_RESULTS:
+        text = f"The worst {MOST_RESULTS} of {total} findings are in this report."
+        invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
+    return invocation
+
+
+class _Places:
+    """Turns spots into SARIF locations; holds the hashes of one file at a time."""
+
+    def __init__(self, options: Options) -> None:
+        self.lines = options.lines
+        self.root = options.root
+        self.uris: dict[str, str] = {}
+        self.file: str | None = None
+        self.hashes: list[str] = []
+
+    def location(self, spot: Spot) -> dict[str, Any]:
+        """Return the physical location of a spot, its columns in UTF-16 units."""
+        lines = self.lines(spot.file)
+        region = {
+            "startLine": spot.line,
+            "startColumn": _column(lines, spot.line, spot.column),
+            "endLine": spot.end_line,
+            "endColumn": _column(lines, spot.end_line, spot.end_column),
+        }
+        if region["endLine"] == region["startLine"]:
+            # A region is at least one character wide, else viewers show none.
+            region["endColumn"] = max(region["endColumn"], region["startColumn"] + 1)
+        artifact = {"uri": self.uri(spot.file), "uriBaseId": "%SRCROOT%"}
+        return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
+
+    def uri(self, file: str) -> str:
+        """Return the relative URI of a file."""
+        known = self.uris.get(file)
+        if known is None:
+            known = self.uris[file] = quote(relative(file, self.root), safe="/~", errors="replace")
+        return known
+
+    def hash(self, spot: Spot) -> str | None:
+        """Return the hash of a spot's line, or None where the text is not at hand."""
+        if self.file != spot.file:
+            lines = self.lines(spot.file)
+            self.file = spot.file
+            self.hashes = line_hashes(lines) if lines else []
+        return self.hashes[spot.line - 1] if spot.line <= len(self.hashes) else None
+
+
+def _column(lines: list[str] | None, line: int, column: int) -> int:
+    """Return the column in UTF-16 units of a column in code points."""
+    if not lines or line > len(lines):
+        return column
+    text = lines[line - 1]
+    if text.isascii():
+        return column
+    if line == 1 and text.startswith("\ufeff"):
+        text = text[1:]  # columns do not count a byte order mark
+    return column + sum(char > "\uffff" for char in text[: column - 1])
+
+
+def _result(finding: Finding, index: int, places: _Places) -> dict[str, Any]:
+    text = headline(finding)
+    if finding.servers:
+        text += f" (Kubernetes {finding.servers})"
+    prints = {"crdlint/v1": finding.fingerprint} if finding.fingerprint else {}
+    line_hash = places.hash(finding.spot)
+    if line_hash is not None:
+        prints["primaryLocationLineHash"] = line_hash
+    related = list(finding.related)
+    if finding.old is not None:
+        related.append((finding.old, "before"))
+    others = finding.places[1:]
+    related += [(spot, _named(spot)) for spot in others[:MOST_LINKS]]
+    links = [f"[{_link_text(label)}]({i})" for i, (_, label) in enumerate(related, start=1)]
+    message = _sentence(text)
+    if links:
+        message += f" See {', '.join(links)}"
+        more = len(others) - MOST_LINKS
+        message += f" and {more} more places." if more > 0 else "."
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "ruleIndex": index,
+        "level": LEVELS[finding.severity],
+        "message": {"text": message},
+        "locations": [places.location(finding.spot)],
+    }
+    if related:
+        result["relatedLocations"] = [
+            {"id": i, "message": {"text": _sentence(label)}, **places.location(spot)}
+            for i, (spot, label) in enumerate(related, start=1)
+        ]
+    if prints:
+        result["partialFingerprints"] = prints
+    properties: dict[str, Any] = {"crd": finding.crd} if finding.crd else {}
+    if finding.server:
+        properties["server"] = [f"{kind} {field}".strip() for kind, field in finding.server]
+    if properties:
+        result["properties"] = properties
+    return result
+
+
+def _named(spot: Spot) -> str:
+    version = f"{spot.version} " if spot.version else ""
+    return f"also {version}line {spot.line}"
+
+
+def _link_text(label: str) -> str:
+    """Return a label without what would end the link; GitHub knows no escapes there."""
+    return label.replace("[", "(").replace("]", ")").replace("\\", "/")
+
+
+def _sentence(text: str) -> str:
+    """Return a text on one line with a full stop, none of it a link or a placeholder."""
+    line = " ".join(text.split()).replace("](", "] (") or "See the rule"
+    return line if line.endswith((".", "!", "?")) else f"{line}."
+
+
+def _rule(rule: str) -> dict[str, Any]:
+    try:
+        known = page(rule)
+    except PageError:
+        known = Page(rule, "")
+        known.severity, known.summary = "error", f"The rule {rule}"
+    url = URL.format(rule)
+    why = " ".join(known.why.split()) or known.summary
+    link = f"[{rule}]({url})"
+    return {
+        "id": rule,
+        "name": "".join(word.capitalize() for word in rule.split("-")),
+        "shortDescription": {"text": _cut(_sentence(known.summary))},
+        "fullDescription": {"text": _cut(_sentence(why))},
+        "help": {
+            "text": f"{_sentence(why)}\n{known.cure}".strip(),
+            "markdown": f"{known.body.strip()}\n\n{link}".strip(),
+        },
+        "helpUri": url,
+        "defaultConfiguration": {"level": LEVELS[known.severity]},
+        "properties": {
+            "precision": "very-high" if known.server else "high",
+            "problem.severity": PROBLEMS[known.severity],
+            "tags": ["kubernetes", "crd", *known.effects],
+        },
+    }
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "..."
