@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,28 +13,10 @@ if TYPE_CHECKING:
     from crdlint.finding import Finding
 
 PAGES = pages.load()
-MARK = re.compile(r"finding(?:\[([a-z0-9-]+)\])?")
-SCHEMA = " " * 8
-# What can be met by no document: it speaks of crdlint itself.
+# What no document can bring about: it speaks of crdlint itself.
 WITHOUT_EXAMPLE = {"internal-error"}
-HEAD = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: widgets.example.com
-spec:
-  group: example.com
-  names: {kind: Widget, plural: widgets}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-"""
-LINT_PAGES = [p for p in PAGES.values() if not any(b.role for b in p.blocks)]
-CASES = [(p, b) for p in LINT_PAGES for b in p.blocks]
+LINT_PAGES = [p for p in PAGES if not any(example.role for example in p.examples)]
+CASES = [(p, example) for p in LINT_PAGES for example in p.examples]
 
 
 class Text:
@@ -51,43 +31,35 @@ class Text:
         return self.text.encode()
 
 
-def marked(page: pages.Page, text: str) -> set[tuple[int, str]]:
-    found = set()
-    for number, line in enumerate(text.splitlines(), 1):
-        _, hash_mark, comment = line.rpartition("# ")
-        if hash_mark and re.fullmatch(rf"{MARK.pattern}(?: {MARK.pattern})*", comment):
-            found |= {(number, m[1] or page.id) for m in MARK.finditer(comment)}
-    return found
-
-
-def findings(page: pages.Page, block: pages.Block) -> tuple[list[Finding], int]:
-    whole = "kind:" in block.text and "CustomResourceDefinition" in block.text
-    text = block.text if whole else HEAD + textwrap.indent(block.text, SCHEMA)
-    minors = [block.minor] if block.minor else None
-    report = api.lint([Text(text)], minors=minors, policy=Policy(extra={page.id}))  # type: ignore[list-item]
-    return report.findings, 0 if whole else HEAD.count("\n")
+def findings(page: pages.Page, example: pages.Example) -> list[Finding]:
+    minors = [example.minor] if example.minor else None
+    policy = Policy(extra={page.id})
+    report = api.lint([Text(example.document)], minors=minors, policy=policy)  # type: ignore[list-item]
+    return report.findings
 
 
 @pytest.mark.parametrize(
-    ("page", "block"), CASES, ids=[f"{p.id}-{i}" for i, (p, _) in enumerate(CASES)]
+    ("page", "example"), CASES, ids=[f"{p.id}-{e.section}-{e.line}" for p, e in CASES]
 )
-def test_example(page: pages.Page, block: pages.Block) -> None:
-    found, offset = findings(page, block)
-    assert {(f.spot.line - offset, f.rule) for f in found} == marked(page, block.text)
+def test_example(page: pages.Page, example: pages.Example) -> None:
+    found = sorted((f.spot.line, f.rule) for f in findings(page, example))
+    marked = sorted((line, name) for line, names in example.marks.items() for name in names)
+    assert found == marked
 
 
 @pytest.mark.parametrize("page", LINT_PAGES, ids=[p.id for p in LINT_PAGES])
 def test_page_shows_bad_and_good(page: pages.Page) -> None:
     if page.id not in WITHOUT_EXAMPLE:
-        assert {bool(marked(page, block.text)) for block in page.blocks} == {True, False}
+        assert {bool(example.marks) for example in page.examples} == {True, False}
+        assert any(page.id in names for e in page.examples for names in e.marks.values())
 
 
 def test_every_page_has_a_check_and_every_check_a_page() -> None:
     assert engine.lint is not None  # importing the engine registers the checks
-    assert set(PAGES) - {p.id for p in PAGES.values() if p.effects} == set(rule.ALL_IDS)
+    assert {p.id for p in LINT_PAGES} == set(rule.ALL_IDS)
 
 
-@pytest.mark.parametrize("page", PAGES.values(), ids=list(PAGES))
+@pytest.mark.parametrize("page", PAGES, ids=[p.id for p in PAGES])
 def test_page_has_a_cure_of_one_sentence(page: pages.Page) -> None:
     assert page.cure
     assert page.cure.count(". ") == 0
