@@ -34,6 +34,7 @@ _MINOR = re.compile(r"1\.([0-9]{1,3})\Z")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[ ]*(.*?)[ ]*\Z")
 # A block that is a whole document, not the schema of one.
 _WHOLE = re.compile(r"(?m)^kind:|kind[\"']?[ ]*:[ ]*[\"']?CustomResourceDefinition")
+_WRAPPED = re.compile(r"(?<=\w)-\n(?=\w)")  # a word with hyphens, broken at one
 _MARK = re.compile(r"# finding(?:\[([a-z0-9, -]+)\])?\s*\Z")
 # The end of a sentence: not after an abbreviation or inside a number, version or field name.
 _SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)[.!?][`*_)\"']*(?=\s+[A-Z`*\"'(\[]|\s*\Z)")
@@ -132,7 +133,7 @@ class Page:
         if self._sections is None:
             parts: dict[str, list[str]] = {"": []}
             current = parts[""]
-            for number, line, at in _lines(self.body, self.body_line):
+            for number, line, at in lines(self.body, self.body_line):
                 if not at and line.startswith("## "):
                     title = line[3:].strip()
                     if title in parts:
@@ -154,7 +155,7 @@ class Page:
     def cure(self) -> str:
         """Return the first sentence of `## Fix` on one line: what to do, in the imperative."""
         paragraph = self.sections.get("Fix", "").strip().partition("\n\n")[0]
-        text = " ".join(paragraph.split())
+        text = " ".join(_WRAPPED.sub("-", paragraph).split())
         end = _SENTENCE.search(text)
         return text[: end.end()] if end else text
 
@@ -302,7 +303,7 @@ def _parse_title(into: Page, lines: list[str], start: int) -> None:
     into.body_line = i + 2
 
 
-def _lines(text: str, first: int) -> Iterator[tuple[int, str, str]]:
+def lines(text: str, first: int) -> Iterator[tuple[int, str, str]]:
     """Yield the number and text of each line of a body, and what it is to a fenced block.
 
     That is "" outside of one, else `open`, `inside` or `close`.
@@ -337,7 +338,7 @@ def _examples(of: Page) -> Iterator[Example]:
     start = 0
     block: list[str] = []
     at = ""
-    for number, line, at in _lines(of.body, of.body_line):
+    for number, line, at in lines(of.body, of.body_line):
         if not at and line.startswith("## "):
             section = line[3:].strip()
         elif at == "open":

@@ -186,9 +186,11 @@ def _rule(rule: str) -> dict[str, Any]:
     url = URL.format(rule)
     why = " ".join(known.why.split()) or known.summary
     link = f"[{rule}]({url})"
+    name = "".join(word.capitalize() for word in rule.split("-"))
+    named = {"name": name} if name.lower() != rule else {}  # a name may not repeat the id
     return {
         "id": rule,
-        "name": "".join(word.capitalize() for word in rule.split("-")),
+        **named,
         "shortDescription": {"text": _cut(_sentence(known.summary))},
         "fullDescription": {"text": _cut(_sentence(why))},
         "help": {

@@ -17,6 +17,7 @@ _CODES = {
     "good": "1;32",
     "bold": "1",
     "dim": "2",
+    "code": "36",
 }
 # What moves the cursor, hides text or turns its direction, and so could make a report lie.
 _HIDDEN = dict.fromkeys(
