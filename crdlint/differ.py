@@ -1,0 +1,390 @@
+"""One comparison of two sides feeds every diff rule; folds what is one change in many places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crdlint import pages, reading, server
+from crdlint import rule as rules
+from crdlint.changes import changes
+from crdlint.diffrule import DIFF, SETTLE, Problem
+from crdlint.finding import Finding, Spot, Summary, fingerprint, order
+from crdlint.severity import judge
+from crdlint.tree import Crd
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crdlint.changes import Change
+    from crdlint.diffrule import Registered
+    from crdlint.document import Document, Path
+    from crdlint.reading import Subject
+    from crdlint.tree import Node
+
+
+class DiffError(Exception):
+    """Two sides that cannot be compared; the message says what to do."""
+
+
+def load() -> None:
+    """Import the modules of diff rules, so that they register themselves."""
+    import os
+    from importlib import import_module
+
+    from crdlint import rules as package
+
+    for name in sorted(os.listdir(os.path.dirname(package.__file__))):
+        if name.startswith("diff_") and name.endswith(".py"):
+            import_module(f"crdlint.rules.{name[:-3]}")
+
+
+load()
+rules.ALL_IDS.update(dict.fromkeys(("crd-added", "crd-removed")))
+
+
+class Options:
+    """What a comparison is told besides the two sides."""
+
+    __slots__ = ("established", "fold", "held_to", "minor", "stored_versions")
+
+    def __init__(
+        self,
+        minor: int,
+        *,
+        established: bool | None = None,
+        stored_versions: list[str] | None = None,
+        held_to: str = "beta",
+        fold: bool = True,
+    ) -> None:
+        self.minor = minor
+        self.established = established
+        self.stored_versions = stored_versions
+        self.held_to = held_to
+        self.fold = fold
+
+
+def compare(old: Crd, new: Crd) -> list[Problem]:
+    """Run every diff rule over two CRDs, the stored one and its update."""
+    problems: list[Problem] = []
+    for change in changes(old, new):
+        kind = change.new.kind
+        for registered in DIFF.get(f"{kind}.{change.key}" if change.key else kind, ()):
+            problems += _run(registered, change)
+    for settle in SETTLE:
+        problems = settle(problems)
+    return problems
+
+
+def _run(registered: Registered, change: Change) -> Iterable[Problem]:
+    try:
+        problems = list(registered.run(change))
+    except Exception as error:  # noqa: BLE001 - a defect in one rule must not hide the others
+        text = f"the check of {', '.join(registered.ids)} failed: {type(error).__name__}: {error}"
+        return (Problem(change, text, rule="internal-error"),)
+    for problem in problems:
+        problem.rule = problem.rule or registered.ids[0]
+        problem.tightens = registered.tightens
+    return problems
+
+
+def diff(
+    old: Iterable[Document], new: Iterable[Document], options: Options
+) -> tuple[list[Finding], Summary]:
+    """Compare all CRDs of two sides; raise DiffError where they cannot be compared.
+
+    OLD is what the server holds, so it must be readable; NEW may be anything.
+    """
+    summary = Summary()
+    before = _stored(old, options, summary)
+    after = _updates(new, options, summary)
+    findings: list[Finding] = []
+    for a, b in pair(before, after):
+        if a is None:
+            findings += _added(b)
+        elif b is None:
+            findings += _removed(a)
+        else:
+            findings += _update(a, b, options)
+    findings.sort(key=order)
+    for finding in findings:
+        summary.counts[finding.severity] += 1
+    return findings, summary
+
+
+def _stored(documents: Iterable[Document], options: Options, summary: Summary) -> list[Subject]:
+    """Read the old side as the server holds it: with defaults, v1beta1 as the v1 it means."""
+    found = []
+    for document in documents:
+        if document.skipped:
+            continue
+        for subject in reading.subjects(document, options.minor):
+            if subject.partial:
+                continue
+            if subject.crd is None:
+                _read_v1beta1(subject, options)
+            if subject.crd is None:
+                why = subject.hits[0].message if subject.hits else "it is no CRD"
+                line = subject.hits[0].span.line if subject.hits else 1
+                raise DiffError(
+                    f"{document.name}:{line}: the old CRD cannot be read: {why}."
+                    " Name what the cluster holds now as the first argument"
+                )
+            _assume(subject.crd, options)
+            found.append(subject)
+    return found
+
+
+def _read_v1beta1(subject: Subject, options: Options) -> None:
+    """Read a stored CRD that was written as apiextensions v1beta1 as the v1 it means."""
+    if any(hit.rule == "api-version-not-served" for hit in subject.hits):
+        from crdlint import shape
+
+        data = subject.document.value(subject.prefix)
+        decoded = shape.shape(shape.from_v1beta1(data), minor=options.minor)
+        if decoded.error is None:
+            subject.crd = Crd(decoded.crd, subject.document, item=subject.item, minor=options.minor)
+
+
+def _assume(crd: Crd, options: Options) -> None:
+    """Set what the command line knows of the stored CRD's status."""
+    if options.stored_versions is None and options.established is None:
+        return
+    data: Any = crd.data
+    status = dict(data.get("status") or {})
+    if options.stored_versions is not None:
+        status["storedVersions"] = list(options.stored_versions)
+    if options.established is not None:
+        state = "True" if options.established else "False"
+        status["conditions"] = [{"type": "Established", "status": state}]
+    data["status"] = status
+
+
+def _updates(documents: Iterable[Document], options: Options, summary: Summary) -> list[Subject]:
+    found = []
+    for document in documents:
+        summary.documents += 1
+        if document.skipped:
+            continue
+        for subject in reading.subjects(document, options.minor):
+            if not subject.partial:
+                summary.crds += 1
+                found.append(subject)
+    return found
+
+
+def pair(old: list[Subject], new: list[Subject]) -> Iterator[tuple[Subject | None, Subject | None]]:
+    """Match the CRDs of two sides: by name and path, then by name; a single one with a single one.
+
+    Raises:
+        DiffError: each side has one CRD, and they have nothing in common.
+    """
+    left, right = list(old), list(new)
+    pairs: list[tuple[Subject | None, Subject | None]] = []
+    for key in (_name_and_file, _name):
+        for b in list(right):
+            twin = next((a for a in left if key(a) == key(b)), None)
+            if twin is not None:
+                left.remove(twin)
+                right.remove(b)
+                pairs.append((twin, b))
+    names = {_name(a) for a, _ in pairs if a is not None}
+    left = [a for a in left if _name(a) not in names]  # a second copy of what is paired
+    if len(old) == len(new) == 1 and left and right:
+        a, b = left.pop(), right.pop()
+        if not _akin(a, b):
+            raise DiffError(
+                f"{a.document.name} has {a.name}, {b.document.name} has {b.name}: these are two"
+                " different CRDs. Name two states of the same one, or two folders"
+            )
+        pairs.append((a, b))
+    yield from pairs
+    for b in right:
+        yield None, b
+    for a in left:
+        yield a, None
+
+
+def _name(subject: Subject) -> str:
+    return subject.name
+
+
+def _name_and_file(subject: Subject) -> tuple[str, str]:
+    return subject.name, subject.document.name
+
+
+def _akin(a: Subject, b: Subject) -> bool:
+    """Tell whether two CRDs with different names may be one that was renamed."""
+    if a.crd is None or b.crd is None:
+        return True
+    x, y = a.crd.names, b.crd.names
+    return any(x.get(key) and x.get(key) == y.get(key) for key in ("kind", "plural"))
+
+
+def _added(subject: Subject | None) -> Iterator[Finding]:
+    if subject is not None:
+        yield _whole(subject, "crd-added", "the CRD is new")
+
+
+def _removed(subject: Subject) -> Iterator[Finding]:
+    message = "the CRD is gone: the server deletes all its objects with it"
+    yield _whole(subject, "crd-removed", message)
+
+
+def _whole(subject: Subject, rule: str, message: str) -> Finding:
+    page = pages.page(rule)
+    keys = ("metadata", "name")
+    finding = Finding(
+        rule,
+        page.severity,
+        message,
+        _spot(subject, keys),
+        crd=subject.name,
+        field="metadata.name",
+        help=page.cure,
+        fingerprint=fingerprint(rule, subject.name, "*", "metadata.name", message),
+    )
+    finding.effects = list(page.effects)
+    return finding
+
+
+def _update(old: Subject, new: Subject, options: Options) -> Iterator[Finding]:
+    """Yield what the server says to one update, then who else it hurts."""
+    for hit in new.hits:
+        if hit.claims:
+            yield _from_hit(new, hit)
+    if old.crd is None or new.crd is None:
+        return
+    new.crd.old = old.crd
+    found = [
+        finding
+        for problem in compare(old.crd, new.crd)
+        if (finding := _finding(old, new, problem, options)) is not None
+    ]
+    yield from fold(found, one_by_one=not options.fold)
+
+
+def _from_hit(subject: Subject, hit: Any) -> Finding:
+    page = pages.page(hit.rule)
+    spot = _spot(subject, hit.path)
+    spot.line, spot.column = hit.span.line, hit.span.column
+    spot.end_line, spot.end_column = hit.span.end_line, hit.span.end_column
+    finding = Finding(
+        hit.rule,
+        page.severity,
+        hit.message,
+        spot,
+        crd=subject.name,
+        field=hit.field,
+        server=hit.claims,
+        help=page.cure,
+        fingerprint=fingerprint(hit.rule, subject.name, "", hit.field, hit.message),
+    )
+    finding.effects = ["server-refuses"]
+    return finding
+
+
+def _spot(subject: Subject, path: Path, version: str = "") -> Spot:
+    """Return the spot of a path, cut to what is there."""
+    path = _there(subject.crd, path)
+    span = subject.locate(path)
+    return Spot(
+        subject.document.name,
+        subject.document.index,
+        span.line,
+        span.column,
+        span.end_line,
+        span.end_column,
+        path,
+        subject.item,
+        version,
+    )
+
+
+def _there(crd: Crd | None, path: Path) -> Path:
+    if crd is None:
+        return path
+    value: Any = crd.data
+    for i, key in enumerate(path):
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            return path[:i]
+    return path
+
+
+def _finding(old: Subject, new: Subject, problem: Problem, options: Options) -> Finding | None:
+    change = problem.change
+    page = pages.page(problem.rule)
+    judged = judge(problem, page.severity, page.effects, held_to=options.held_to)
+    if judged is None:
+        return None
+    node = change.new
+    version = str(node.version.get("name") or "") if node.version else ""
+    field = problem.field or _field(change, node)
+    cure = problem.help or page.cure
+    assert new.crd is not None
+    finding = Finding(
+        problem.rule,
+        judged.severity,
+        problem.message,
+        _spot(new, problem.place.path, version),
+        crd=new.crd.name,
+        field=field,
+        server=server.claims(new.crd, problem) or None,
+        help=f"{cure} {judged.note}" if judged.note else cure,
+        related=[(_spot(new, place.path), words) for place, words in problem.related],
+    )
+    finding.effects = judged.effects
+    if change.old.crd is old.crd:
+        finding.old = _spot(old, change.there.path, version)
+    if problem.together:
+        finding.fingerprint = "together"
+    return finding
+
+
+def _field(change: Change, node: Node) -> str:
+    """Spell the field first, as people write it; of the CRD itself as its own path."""
+    if node.kind == "schema":
+        return node.field or "the root"
+    keys = change.new_keys
+    if node.kind == "version":
+        return server.join(("spec", f"versions[{node.get('name')}]", *keys))
+    if keys[:2] == ("spec", "versions") and change.name:
+        return server.join(("spec", f"versions[{change.name}]", *keys[3:]))
+    return server.join(keys)
+
+
+def fold(findings: Iterable[Finding], *, one_by_one: bool = False) -> list[Finding]:
+    """Make one finding, with its places, of the same change in many fields or versions.
+
+    One Go type used in forty fields gives the same finding below each of them: same rule, same
+    message, same last name of the field.
+    """
+    groups: dict[tuple[Any, ...], list[Finding]] = {}
+    for finding in findings:
+        tail = "" if finding.fingerprint == "together" else finding.field.rpartition(".")[2]
+        key = (
+            finding.rule,
+            finding.severity,
+            *finding.effects,
+            finding.message,
+            finding.help,
+            tail,
+        )
+        key = (*key, len(groups)) if one_by_one else key
+        groups.setdefault(key, []).append(finding)
+    folded = []
+    for first, *others in groups.values():
+        if others:
+            first.places = [first.spot, *(other.spot for other in others)]
+            first.server = _joined(first, *others)
+        versions = {spot.version for spot in first.places or [first.spot]}
+        version = next(iter(versions)) if len(versions) == 1 else "*"
+        first.fingerprint = fingerprint(first.rule, first.crd, version, first.field, first.message)
+        folded.append(first)
+    return folded
+
+
+def _joined(*findings: Finding) -> list[tuple[str, str]] | None:
+    claims = [claim for finding in findings for claim in finding.server or ()]
+    return list(dict.fromkeys(claims)) or None
