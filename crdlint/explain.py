@@ -29,7 +29,7 @@ _NOISE = re.compile(r"[\s\"'`\\\u2018\u2019\u201c\u201d]+")
 _BREAK = "\0"  # stands between the errors of a list
 _NAMED = re.compile(r"(?:error|warning|info)\[([a-z0-9-]+)\]")
 _WORD = re.compile(r"[a-z$][a-z0-9$-]*[a-z0-9]")
-_SPAN = re.compile(r"`([^`\n]+)`")
+_SPAN = re.compile(r"(`+) ?(.+?) ?\1(?!`)")
 
 
 def explain(what: str, *, color: bool = False) -> str | None:
@@ -99,7 +99,7 @@ def _plain(body: str, style: Style) -> Iterator[str]:
         elif at == "" and line.startswith("#"):
             yield style(line.lstrip("# "), "bold")
         elif at == "":
-            yield _SPAN.sub(lambda m: style(m[1], "code"), line) if style.color else line
+            yield _SPAN.sub(lambda m: style(m[2], "code"), line) if style.color else line
 
 
 def _short(page: Page, how: str, style: Style) -> str:
