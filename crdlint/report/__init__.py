@@ -152,7 +152,10 @@ def relative(file: str, root: str) -> str:
     if file in ("-", ""):
         return "stdin"
     top = os.path.join(os.path.realpath(root or "."), "")
-    full = os.path.realpath(file)
+    try:
+        full = os.path.realpath(file)
+    except (OSError, ValueError):  # a name that no file can have, given for stdin
+        full = ""
     path = full[len(top) :] if full.startswith(top) else file
     return path.replace(os.sep, "/")
 

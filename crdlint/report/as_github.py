@@ -51,7 +51,7 @@ def _rest(by_severity: dict[str, list[Finding]]) -> list[str]:
 def _command(finding: Finding, root: str) -> str:
     spot = finding.spot
     where = {
-        "file": relative(spot.file, root),
+        "file": clean(relative(spot.file, root)),
         "line": str(spot.line),
         "endLine": str(spot.end_line),
     }
@@ -61,11 +61,11 @@ def _command(finding: Finding, root: str) -> str:
     properties = ",".join(f"{key}={_property(value)}" for key, value in where.items())
     text = clean(headline(finding))
     if finding.servers:
-        text += f" (Kubernetes {finding.servers})"
+        text += f" (Kubernetes {clean(finding.servers)})"
     if len(finding.places) > 1:
         text += f" (and {count(len(finding.places) - 1, 'more place')})"
     if finding.help:
-        text += f"\n{finding.help}"
+        text += f"\n{clean(finding.help)}"
     return f"::{COMMANDS[finding.severity]} {properties}::{_data(text)}"
 
 
