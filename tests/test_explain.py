@@ -235,3 +235,14 @@ def test_table_as_json() -> None:
 
 def test_long_and_repetitive_text_takes_no_time() -> None:
     assert "default-not-in-enum" not in said("default: Unsupported value: x " * 6000)
+
+
+def test_every_wording_of_our_pages_leads_to_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    lost = [
+        f"{page.id}: {wording}"
+        for page in pages.load()
+        for wording in page.wordings
+        if page.id not in [p.id for p, _ in explain.explain_text(wording.replace("…", " x1 "))]
+    ]
+    assert not lost, "\n".join(lost)

@@ -218,6 +218,7 @@ def test_import_is_cheap() -> None:
 
 
 REAL = pages.ids()
+WITHOUT_EXAMPLE = {"internal-error"}  # no CRD is known to cause it, else it would be mended
 
 
 @pytest.mark.parametrize("rule", REAL)
@@ -225,12 +226,12 @@ def test_our_pages_are_whole(rule: str) -> None:
     page = pages.page(rule)
     assert page.why, "a page says why"
     assert page.cure, "a page says how to put it right"
-    assert page.cure.endswith((".", ".)", ".`")), page.cure
-    assert len(page.cure) <= 200
+    assert len(page.cure) <= 200, page.cure
     assert not page.summary.endswith("."), page.summary
     assert len(page.summary) <= 100
-    assert any(example.section == "Bad" for example in page.examples)
-    assert any(example.marks for example in page.examples)
+    if rule not in WITHOUT_EXAMPLE:
+        assert any(example.section == "Bad" for example in page.examples)
+        assert any(example.marks for example in page.examples)
     for example in page.examples:
         known = {name for names in example.marks.values() for name in names}
         assert known <= set(REAL), f"line {example.line} marks rules without a page"
