@@ -1,0 +1,110 @@
+"""Read JSON documents with the json module, as encoding/json would; places when asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from crdlint.yaml_build import Map, Seq
+from crdlint.yaml_scalars import ScalarError, json_number
+
+if TYPE_CHECKING:
+    from crdlint.yaml_build import Built
+
+_START = re.compile(rb"(?:[\t\n\v\f\r ]|\xc2[\x85\xa0])*\{")
+_TOKEN = re.compile(r"""[ \t\n\r]*("(?:[^"\\]|\\.)*"|[\[\]{},:]|[^ \t\n\r"\[\]{},:]+)""")
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\."
+)
+_LONGEST_INT64 = 18
+
+
+def is_json(chunk: bytes) -> bool:
+    """Say whether apimachinery takes a text for JSON: an opening brace comes first."""
+    return _START.match(chunk) is not None
+
+
+def _integer(text: str) -> int | float:
+    if len(text) <= _LONGEST_INT64:
+        return int(text)
+    return int(text) if len(text) < 22 and -(1 << 63) <= int(text) < 1 << 64 else _number(text)
+
+
+def _number(text: str) -> int | float:
+    try:
+        return json_number(float(text))
+    except ScalarError as error:
+        raise ValueError(error.message) from None
+
+
+def _constant(text: str) -> Any:
+    raise ValueError(text)
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=Map, parse_int=_integer, parse_float=_number, parse_constant=_constant
+)
+
+
+def parse(chunk: bytes) -> Any:
+    """Return the data of a JSON text; raise ValueError or RecursionError when it is not JSON."""
+    text = chunk.decode("utf-8")
+    if "\\ud" in text or "\\uD" in text:
+        text = _ESCAPE.sub(_whole, text)
+    return _DECODER.decode(text)
+
+
+def _whole(match: re.Match[str]) -> str:
+    """Put U+FFFD in place of half a surrogate pair, as Go does."""
+    text = match.group()
+    return "\\ufffd" if len(text) == 6 else text
+
+
+def positions(text: str, built: Built) -> Any:
+    """Return the places of a JSON text that `parse` took: mappings and sequences with marks.
+
+    Scalars are None in it. Adds the duplicate keys to `built`.
+    """
+    stack: list[tuple[Any, str | int]] = []
+    here: Any = None
+    root: Any = None
+    key = ""
+    key_start = -1
+    for match in _TOKEN.finditer(text):
+        token, start = match.group(1), match.start(1)
+        if token in ",:":
+            continue
+        if token in "]}":
+            here, key = stack.pop() if stack else (None, "")
+            if not stack and here is None:
+                break
+            key_start = -1
+            continue
+        if type(here) is Map and key_start < 0:
+            key, key_start = json.loads(_ESCAPE.sub(_whole, token)), start
+            continue
+        new: Any = Map() if token == "{" else Seq() if token == "[" else None  # noqa: S105
+        if new is not None:
+            new.marks = []
+        if type(here) is Map:
+            if key in here:
+                at = 2 * list(here).index(key)
+                path = (*(step for _, step in stack[1:]), key)
+                built.duplicates.append((path, key, here.marks[at], key_start))
+                here.marks[at : at + 2] = key_start, start
+            else:
+                here.marks += key_start, start
+            here[key] = new
+        elif type(here) is Seq:
+            here.marks.append(start)
+            key = len(here)
+            here.append(new)
+        else:
+            root = new
+            built.root = start
+        key_start = -1
+        if new is not None:
+            stack.append((here, key))
+            here = new
+    return root
