@@ -1,0 +1,174 @@
+"""Where text comes from: files, folders, standard input and lists of files."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+STDIN = "-"
+SUFFIXES = (".yaml", ".yml", ".json")
+_SKIPPED = frozenset((".git", ".hg", ".svn"))
+
+
+class SourceError(Exception):
+    """Input that cannot be had; the message names the file, the reason and the cure."""
+
+    def __init__(self, name: str, reason: str, cure: str) -> None:
+        super().__init__(f"{name}: {reason}; {cure}")
+        self.name = name
+        self.reason = reason
+        self.cure = cure
+
+
+class Source:
+    """A text with a name: as given on the command line, or joined from a folder and what is in it.
+
+    `read` returns the bytes and raises SourceError. Other kinds of source give their own reader.
+    """
+
+    __slots__ = ("_reader", "name")
+
+    def __init__(self, name: str, reader: Callable[[], bytes] | None = None) -> None:
+        self.name = name
+        self._reader = reader
+
+    def read(self) -> bytes:
+        """Return the whole text."""
+        return self._reader() if self._reader else read_file(self.name)
+
+    def __repr__(self) -> str:
+        return f"Source({self.name!r})"
+
+
+def read_file(name: str) -> bytes:
+    """Read a file or a pipe (as a shell's process substitution gives), not a device."""
+    try:
+        with open(name, "rb") as file:  # noqa: PTH123 - pathlib costs start-up time
+            if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) or _is_disk(file.fileno()):
+                raise SourceError(name, "is a device, not a file", "name a file with YAML or JSON")
+            return file.read()
+    except OSError as error:
+        raise _explain(name, error) from None
+    except ValueError:
+        raise SourceError(name, "is not a file name", "leave out the NUL character") from None
+
+
+def _is_disk(descriptor: int) -> bool:
+    return stat.S_ISBLK(os.fstat(descriptor).st_mode)
+
+
+def read_stdin() -> bytes:
+    """Read standard input to its end."""
+    try:
+        return sys.stdin.buffer.read()
+    except (OSError, AttributeError, ValueError) as error:
+        reason = f"cannot be read ({getattr(error, 'strerror', None) or 'it is closed'})"
+        raise SourceError("standard input", reason, "pipe YAML or JSON into it") from None
+
+
+def find(
+    paths: Iterable[str], *, stdin_filename: str = "", files_from: str | None = None
+) -> Iterator[Source]:
+    """Yield the sources that paths name, each once, in the order given; folders in sorted order.
+
+    A folder stands for the .yaml, .yml and .json files in it and below. `-` is standard input,
+    reported as `stdin_filename`. `files_from` is a file with one path on each line, or separated by
+    NUL, or `-`: those paths come after the others. Raises SourceError.
+    """
+    seen: set[str] = set()
+    listed = list(paths)
+    if files_from is not None:
+        if files_from == STDIN and STDIN in listed:
+            cure = "give the list in a file, or the documents in files"
+            raise SourceError("-", "is both the list of files and a document", cure)
+        listed += listed_paths(files_from)
+    for path in listed:
+        for source in _at(path, stdin_filename):
+            if source.name not in seen:
+                seen.add(source.name)
+                yield source
+
+
+def listed_paths(name: str) -> list[str]:
+    """Return the paths that a file, or standard input for `-`, lists: by line or NUL."""
+    data = read_stdin() if name == STDIN else read_file(name)
+    if b"\0" in data:
+        entries = data.split(b"\0")
+    else:
+        entries = [line.removesuffix(b"\r") for line in data.split(b"\n")]
+    return [os.fsdecode(entry) for entry in entries if entry]
+
+
+def _at(path: str, stdin_filename: str) -> Iterator[Source]:
+    """Yield what one path names."""
+    if path == STDIN:
+        yield Source(stdin_filename or "<stdin>", read_stdin)
+        return
+    try:
+        folder = stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116
+    except OSError as error:
+        raise _explain(path, error) from None
+    except ValueError:
+        raise SourceError(path, "is not a file name", "leave out the NUL character") from None
+    if folder:
+        yield from _below(path)
+    else:
+        yield Source(path)
+
+
+def _below(folder: str) -> Iterator[Source]:
+    """Yield the files in a folder and below it, sorted by name, links to folders followed once."""
+    # Folders that enclose the one at hand, by device and inode: a link back to one is a loop.
+    stack: list[tuple[str, frozenset[tuple[int, int]]]] = [(folder, frozenset())]
+    while stack:
+        path, above = stack.pop()
+        try:
+            if path is not folder and not stat.S_ISDIR(os.stat(path).st_mode):  # noqa: PTH116
+                yield Source(path)
+                continue
+            status = os.stat(path)  # noqa: PTH116
+            identity = (status.st_dev, status.st_ino)
+            if identity in above:
+                continue
+            names = sorted(os.listdir(path), reverse=True)  # noqa: PTH208
+        except OSError as error:
+            raise _explain(path, error) from None
+        inside = above | {identity}
+        for name in names:
+            child = os.path.join(path, name)  # noqa: PTH118
+            if name in _SKIPPED:
+                continue
+            if os.path.isdir(child) or (  # noqa: PTH112
+                name.lower().endswith(SUFFIXES) and _is_text(child)
+            ):
+                stack.append((child, inside))
+
+
+def _is_text(path: str) -> bool:
+    """Say whether a name in a folder is a file: no socket or pipe; a broken link is an error."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
+    except OSError as error:
+        raise _explain(path, error) from None
+
+
+def _explain(name: str, error: OSError) -> SourceError:
+    """Turn what the operating system says into reason and cure."""
+    link = os.path.islink(name)  # noqa: PTH114
+    if isinstance(error, FileNotFoundError):
+        if link:
+            return SourceError(name, "is a link to nothing", "mend or remove the link")
+        return SourceError(name, "does not exist", "check the spelling and the current folder")
+    if isinstance(error, PermissionError):
+        return SourceError(name, "may not be read", "grant read permission to this user")
+    if isinstance(error, IsADirectoryError):
+        return SourceError(name, "is a folder, not a file", "name a file in it")
+    if isinstance(error, NotADirectoryError):
+        return SourceError(name, "lies below something that is no folder", "check the path")
+    reason = f"cannot be read ({error.strerror or error})"
+    return SourceError(name, reason, "check that it is a readable file")
