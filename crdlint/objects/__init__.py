@@ -1,0 +1,1 @@
+"""A custom resource as the API server takes it."""
