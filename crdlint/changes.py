@@ -38,6 +38,7 @@ _APPLIES: dict[str, tuple[str, ...]] = {
     "required": ("object",),
     MAP_TYPE: ("object",),
 }
+_CHECKED = frozenset(("apiVersion", "kind"))  # of an object itself the server checks them anyway
 _AT_LEAST = frozenset(("minLength", "minItems", "minProperties"))
 _INNER = frozenset(HOLDS) | DOCUMENTATION | {"exclusiveMaximum", "exclusiveMinimum", RULES}
 _WIDER = {("integer", "number")}
@@ -388,7 +389,7 @@ def _node(pair: Pair, inner: list[Pair]) -> Iterator[Change]:
     """Yield the changes of one node, and collect the pairs below it."""
     old, new = pair.old.data, pair.new.data
     a, b = kinds_of(old), kinds_of(new)
-    if a != b:
+    if a != b and not pair.new.is_root:
         x, y = (type_name(side) or ABSENT for side in (old, new))
         yield Change(pair, "type", x, y)
         if a and b and not (a & b):
@@ -422,7 +423,7 @@ def _schemas(pair: Pair, inner: list[Pair]) -> Iterator[Change]:
     for key, form in HOLDS.items():
         a, b = old.get(key), new.get(key)
         if a is b or (not a and not b and a != False and b != False):  # noqa: E712 - {} or absent
-            if key != "additionalProperties" and key != "additionalItems":
+            if key not in ("additionalProperties", "additionalItems"):
                 continue
             if (a is None) == (b is None) and type(a) is type(b):
                 continue
@@ -462,7 +463,7 @@ def _named(pair: Pair, key: str, inner: list[Pair]) -> Iterator[Change]:
         y = b.get(name, ABSENT)
         if y is ABSENT:
             yield Change(pair, key, x, y, old_keys=(key, name), name=str(name))
-        elif not same(x, y):
+        elif not same(x, y) and not (name in _CHECKED and key == "properties" and pair.new.is_root):
             step = (key, name)
             if isinstance(x, dict) and isinstance(y, dict):
                 inner.append(_child(pair, key, step, step, x, y))

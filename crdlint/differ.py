@@ -139,7 +139,9 @@ def _read_v1beta1(subject: Subject, options: Options) -> None:
     if any(hit.rule == "api-version-not-served" for hit in subject.hits):
         from crdlint import shape
 
-        data = subject.document.value(subject.prefix)
+        data = subject.document.data
+        for key in subject.prefix:
+            data = data[key]
         decoded = shape.shape(shape.from_v1beta1(data), minor=options.minor)
         if decoded.error is None:
             subject.crd = Crd(decoded.crd, subject.document, item=subject.item, minor=options.minor)
@@ -337,8 +339,7 @@ def _finding(old: Subject, new: Subject, problem: Problem, options: Options) -> 
     finding.effects = judged.effects
     if change.old.crd is old.crd:
         finding.old = _spot(old, change.there.path, version)
-    if problem.together:
-        finding.fingerprint = "together"
+    finding.fingerprint = field.rpartition(".")[2] if problem.together is None else problem.together
     return finding
 
 
@@ -362,7 +363,7 @@ def fold(findings: Iterable[Finding], *, one_by_one: bool = False) -> list[Findi
     """
     groups: dict[tuple[Any, ...], list[Finding]] = {}
     for finding in findings:
-        tail = "" if finding.fingerprint == "together" else finding.field.rpartition(".")[2]
+        tail = finding.fingerprint  # what _finding left there
         key = (
             finding.rule,
             finding.severity,
@@ -380,7 +381,11 @@ def fold(findings: Iterable[Finding], *, one_by_one: bool = False) -> list[Findi
             first.server = _joined(first, *others)
         versions = {spot.version for spot in first.places or [first.spot]}
         version = next(iter(versions)) if len(versions) == 1 else "*"
-        first.fingerprint = fingerprint(first.rule, first.crd, version, first.field, first.message)
+        tails = {finding.field.rpartition(".")[2] for finding in (first, *others)}
+        fields = (first.field, *sorted(tails)) if len(tails) > 1 else (first.field,)
+        first.fingerprint = fingerprint(
+            first.rule, first.crd, version, " ".join(fields), first.message
+        )
         folded.append(first)
     return folded
 

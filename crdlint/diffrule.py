@@ -26,11 +26,12 @@ ALWAYS = "always"  # never excused: embedded objects, transition rules
 class Problem(rules.Problem):
     """What a comparison found; `change` has both places.
 
-    `field` replaces the field as users write it, `together` folds equal problems of one CRD
-    whatever their field; `tightens` is filled in by the differ.
+    `field` replaces the field as users write it. Problems of one rule and message fold when the
+    last names of their fields are equal; `together` replaces that name. `prunes` says that stored
+    values are lost, which no ratcheting excuses; `tightens` is filled in by the differ.
     """
 
-    __slots__ = ("change", "field", "tightens", "together")
+    __slots__ = ("change", "field", "prunes", "tightens", "together")
 
     def __init__(
         self,
@@ -40,13 +41,15 @@ class Problem(rules.Problem):
         refused: Iterable[Any] = (),
         rule: str = "",
         field: str = "",
-        together: bool = False,
+        together: str | None = None,
+        prunes: bool = False,
         help: str = "",  # noqa: A002 - the word users see in the JSON report
     ) -> None:
         super().__init__(change.here, message, refused=refused, rule=rule, help=help)
         self.change = change
         self.field = field
         self.together = together
+        self.prunes = prunes
         self.tightens = NOTHING
 
 

@@ -65,20 +65,13 @@ def judge(
     if not _reachable(problem):
         return None
     _excuse(problem, found)
-    if node.kind == "schema" and found.severity == "error" and _lowered(problem, found, held_to):
-        found.severity = "warning"
-    return found
-
-
-def _lowered(problem: Problem, found: Judgement, held_to: str) -> bool:
-    """Tell whether an error weighs less: in unstable versions, and demands on a status."""
-    node = problem.change.new
     version = node.version
     name = str(version.get("name")) if version else ""
     if STABILITIES.index(stability(name)) < STABILITIES.index(held_to):
-        return True
-    # Only the controller that comes with the CRD writes a status.
-    return in_status(node) and "readers" not in found.effects
+        found.severity = {"error": "warning"}.get(found.severity, "info")
+    elif found.severity == "error" and "readers" not in found.effects and in_status(node):
+        found.severity = "warning"  # only the controller that comes with the CRD writes a status
+    return found
 
 
 def in_status(node: Node) -> bool:
@@ -111,7 +104,9 @@ def _excuse(problem: Problem, found: Judgement) -> None:
     one, and lists are followed only by the keys of type map.
     """
     node = problem.change.new
-    if problem.tightens in (NOTHING, ALWAYS) or "stored-objects" not in found.effects:
+    if problem.tightens in (NOTHING, ALWAYS) or problem.prunes:
+        return
+    if not {"stored-objects", "writers"} <= set(found.effects):
         return
     if node.crd.minor < VALIDATION_RATCHETING or not _followed(node):
         return

@@ -156,7 +156,7 @@ def _renamed(a: str, b: str, x: Mapping[str, Any], y: Mapping[str, Any]) -> floa
     likeness = SequenceMatcher(None, a.lower(), b.lower()).ratio()
     p, q = bare(x), bare(y)
     if json_equal(p, q):
-        if likeness >= 0.5 or a.lower() in b.lower() or b.lower() in a.lower():
+        if likeness >= 0.65 or a.lower() in b.lower() or b.lower() in a.lower():
             return 1 + likeness
         return 0.9 if len(p.get("properties") or {}) >= 3 else 0
     return likeness if likeness >= 0.8 else 0
@@ -188,8 +188,15 @@ def field_added(change: Change) -> Problems:
     if change.name in renames(change.pair).values() or _map_to_struct(change.pair):
         return
     if keeps_unknown(change.old) and _demands(schema):
-        text = f"any value was taken before; now it must be {_said(schema)}"
-        yield Problem(change, text, rule="field-added-over-free-form", field=field)
+        text = "it could hold anything before; now it must match its schema, and is pruned by it"
+        yield Problem(
+            change,
+            text,
+            rule="field-added-over-free-form",
+            field=field,
+            together=change.new.field,
+            prunes=True,
+        )
     elif default is not None:
         text = f"new, with the default {show(default)}: objects show it on the next read"
         yield Problem(change, text, rule="field-added-with-default", field=field)
@@ -221,7 +228,9 @@ def required_changed(change: Change) -> Problems:
     known_before = change.old.get("properties") or {}
     junctor = change.new.junctor
     for name in after:
-        if name in before or (not junctor and name in fields and name not in known_before):
+        if name in before or _implicit(change.new, name):
+            continue
+        if not junctor and name in fields and name not in known_before:
             continue
         at = _required_at(change, name)
         field = f"{change.new.field}.{name}"
@@ -229,28 +238,29 @@ def required_changed(change: Change) -> Problems:
         if default is None:
             yield Problem(
                 at,
-                f"{show(name)} is required now: objects without it are refused{_inside(change)}",
+                f"required now: objects without it are refused{_inside(change)}",
                 rule="required-added",
                 field=field,
             )
         else:
             yield Problem(
                 at,
-                f"{show(name)} is required now, but has the default {show(default)}",
+                f"required now, but it has the default {show(default)}",
                 rule="required-added-with-default",
                 field=field,
             )
     for name in before:
-        if name in after or (not junctor and name not in fields):
+        if name in after or _implicit(change.new, name) or (not junctor and name not in fields):
             continue
         at = _required_at(change, name)
         field = f"{change.new.field}.{name}"
         default = (_owner_fields(change.new).get(name) or {}).get("default")
-        text = f"{show(name)} is optional now: readers may meet objects without it{_inside(change)}"
-        if default is not None:
-            text = f"{show(name)} is optional now, but has the default {show(default)}"
-        rule = "required-removed" if default is None else "required-removed-with-default"
-        yield Problem(at, text, rule=rule, field=field)
+        if default is None:
+            text = f"optional now: readers may meet objects without it{_inside(change)}"
+            yield Problem(at, text, rule="required-removed", field=field, together=change.new.field)
+        else:
+            text = f"optional now, but it has the default {show(default)}"
+            yield Problem(at, text, rule="required-removed-with-default", field=field)
 
 
 def _inside(change: Change) -> str:
@@ -294,7 +304,7 @@ def additional_properties_changed(change: Change) -> Problems:
     if is_open(before) and is_open(after):
         if isinstance(after, dict) and _demands(after):
             text = f"any value was taken before; now each must be {_said(after)}"
-            yield Problem(change, text, rule="map-value-schema-added")
+            yield Problem(change, text, rule="map-value-schema-added", prunes=True)
         elif isinstance(before, dict) and _demands(before):
             yield Problem(change, "values may be anything now", rule="map-value-schema-removed")
     elif is_open(before):
@@ -304,7 +314,7 @@ def additional_properties_changed(change: Change) -> Problems:
                 yield Problem(change, text, rule="map-to-struct")
         elif after is False:
             text = "no key is allowed any more: objects that have some lose them or are refused"
-            yield Problem(change, text, rule="additional-properties-forbidden")
+            yield Problem(change, text, rule="additional-properties-forbidden", prunes=True)
         elif not kept:
             text = "the map is no longer described: its keys are pruned on the next read"
             yield Problem(change, text, rule="map-to-struct")
@@ -317,7 +327,7 @@ def additional_properties_changed(change: Change) -> Problems:
             yield Problem(change, text, rule="additional-properties-opened")
     elif after is False and change.old.get(PRESERVE):
         text = "keys that the schema does not name were kept before; now they are refused"
-        yield Problem(change, text, rule="additional-properties-forbidden")
+        yield Problem(change, text, rule="additional-properties-forbidden", prunes=True)
 
 
 def _junctor_value(change: Change) -> Problems:
@@ -341,7 +351,7 @@ def items_changed(change: Change) -> Problems:
     else:
         said = _said(change.after) if isinstance(change.after, dict) else "of a list of types"
         text = f"items could be anything before; now each must be {said}"
-        yield Problem(change, text, rule="items-schema-added")
+        yield Problem(change, text, rule="items-schema-added", prunes=True)
 
 
 @diff("preserve-unknown-fields-removed", "preserve-unknown-fields-added", on=f"schema.{PRESERVE}")

@@ -112,7 +112,7 @@ def served_versions(change: Change) -> Problems:
     before = conflicts(change.old.crd)
     for key, (spot, text) in after.items():
         if key not in before:
-            yield Problem(spot, text, rule=key[0], field=key[3], together=True)
+            yield Problem(spot, text, rule=key[0], field=key[3], together="")
 
 
 @settle

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from crdlint.tree import Node
 
 
+_INSIDE = frozenset(("object", "array"))  # what has fields that pruning takes
+
+
 @diff("type-changed", "type-narrowed", "type-widened", on="schema.type", tightens=VALUE)
 def type_changed(change: Change) -> Problems:
     old, new = kinds_of(change.old.data), kinds_of(change.new.data)
@@ -37,6 +40,7 @@ def type_changed(change: Change) -> Problems:
             change,
             f"{text}: no value is valid in both, and typed readers fail on stored ones",
             rule="type-changed",
+            prunes=bool(old & _INSIDE),
         )
 
 
