@@ -28,16 +28,17 @@ URL = "https://github.com/crdlint/crdlint/blob/main/rules/{}.md"
 SERVER_SAYS = "The server says"
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
-_HEAD_LINE = re.compile(r"([a-z]+):[ ]*(.*?)[ ]*\Z")
-_MINOR = re.compile(r"1\.([0-9]{1,3})\Z")
-_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[ ]*(.*?)[ ]*\Z")
+# Patterns are compiled when they are first used: a clean run reads no page.
+_ID = r"[a-z0-9]+(?:-[a-z0-9]+)*\Z"
+_HEAD_LINE = r"([a-z]+):[ ]*(.*?)[ ]*\Z"
+_MINOR = r"1\.([0-9]{1,3})\Z"
+_FENCE = r"[ ]{0,3}(`{3,}|~{3,})[ ]*(.*?)[ ]*\Z"
 # A block that is a whole document, not the schema of one.
-_WHOLE = re.compile(r"(?m)^kind:|kind[\"']?[ ]*:[ ]*[\"']?CustomResourceDefinition")
-_WRAPPED = re.compile(r"(?<=\w)-\n(?=\w)")  # a word with hyphens, broken at one
-_MARK = re.compile(r"# finding(?:\[([a-z0-9, -]+)\])?\s*\Z")
+_WHOLE = r"(?m)^kind:|kind[\"']?[ ]*:[ ]*[\"']?CustomResourceDefinition"
+_WRAPPED = r"(?<=\w)-\n(?=\w)"  # a word with hyphens, broken at one
+_MARK = r"# finding(?:\[([a-z0-9, -]+)\])?\s*\Z"
 # The end of a sentence: not after an abbreviation or inside a number, version or field name.
-_SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)[.!?][`*_)\"']*(?=\s+[A-Z`*\"'(\[]|\s*\Z)")
+_SENTENCE = r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)[.!?][`*_)\"']*(?=\s+[A-Z`*\"'(\[]|\s*\Z)"
 _WRAP = """\
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -155,8 +156,8 @@ class Page:
     def cure(self) -> str:
         """Return the first sentence of `## Fix` on one line: what to do, in the imperative."""
         paragraph = self.sections.get("Fix", "").strip().partition("\n\n")[0]
-        text = " ".join(_WRAPPED.sub("-", paragraph).split())
-        end = _SENTENCE.search(text)
+        text = " ".join(re.sub(_WRAPPED, "-", paragraph).split())
+        end = re.search(_SENTENCE, text)
         return text[: end.end()] if end else text
 
     @property
@@ -201,7 +202,7 @@ def page(rule: str) -> Page:
     known = _READ.get(rule)
     if known is None:
         file = os.path.join(folder(), f"{rule}.md")
-        if not _ID.match(rule) or not os.path.isfile(file):
+        if not re.match(_ID, rule) or not os.path.isfile(file):
             raise PageError(f"there is no rule {rule!r}")
         known = _READ[rule] = read(file)
     return known
@@ -225,7 +226,7 @@ def read(file: str) -> Page:
 def parse(text: str, file: str) -> Page:
     """Parse the text of a page; `file` names the rule (its base name) and the place of errors."""
     rule = os.path.basename(file).removesuffix(".md")
-    if not _ID.match(rule):
+    if not re.match(_ID, rule):
         raise PageError(f"{file}:1: {rule!r} is no rule id: lower case words joined by hyphens")
     lines = text.split("\n")
     found = Page(rule, file)
@@ -245,7 +246,7 @@ def _parse_head(into: Page, lines: list[str]) -> int:
             if "severity" not in seen:
                 raise PageError(f"{file}:{i + 1}: the head says no severity")
             return i + 1
-        match = _HEAD_LINE.match(line)
+        match = re.match(_HEAD_LINE, line)
         if match is None:
             raise PageError(f"{file}:{i + 1}: expected `key: value`, not {line!r}")
         key, value = match.groups()
@@ -272,7 +273,7 @@ def _set(into: Page, key: str, value: str) -> str:
             return f"{key} is {value!r}, not one of {', '.join(choices)}"
         setattr(into, key, value)
     elif key == "since":
-        if not _MINOR.match(value):
+        if not re.match(_MINOR, value):
             return f'since is {value!r}, not a Kubernetes version such as "1.30"'
         into.since = value
     elif key == "server":
@@ -310,7 +311,7 @@ def lines(text: str, first: int) -> Iterator[tuple[int, str, str]]:
     """
     fence = ""
     for number, line in enumerate(text.split("\n"), start=first):
-        match = _FENCE.match(line)
+        match = re.match(_FENCE, line)
         if not fence:
             fence = match[1] if match else ""
             yield number, line, "open" if match else ""
@@ -358,7 +359,7 @@ def _example(of: Page, section: str, start: int, info: str, lines: list[str]) ->
     minor = None
     for word in info.split()[1:]:
         key, equals, value = word.partition("=")
-        version = _MINOR.match(value)
+        version = re.match(_MINOR, value)
         if word in ("before", "after"):
             role = word
         elif key == "kubernetes" and equals and version:
@@ -370,13 +371,13 @@ def _example(of: Page, section: str, start: int, info: str, lines: list[str]) ->
             )
     example = Example(section, start, role, minor, "\n".join(lines) + "\n")
     shift = 0
-    if not _WHOLE.search(example.text):
+    if not re.search(_WHOLE, example.text):
         shift = _WRAP.count("\n")
         body = "".join(f"{_WRAP_INDENT}{line}\n" if line.strip() else "\n" for line in lines)
         example.document = _WRAP + body
     for i, line in enumerate(lines):
         if "# finding" in line:
-            match = _MARK.search(line)
+            match = re.search(_MARK, line)
             if match is None:
                 raise PageError(
                     f"{of.file}:{start + i}: a mark is `# finding` or `# finding[rule, rule]` at "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 TAB = "    "
 WIDEST = 160  # columns of a source line that are shown
 LEAD = 60  # columns of them before the mark, where the line is longer
@@ -64,13 +62,13 @@ def width(text: str) -> int:
     """Return how many columns of a terminal a cleaned text takes."""
     if text.isascii():
         return len(text)
-    return sum(_cells(char) for char in text)
+    # Imported late: most text is ASCII, and a clean run shows none.
+    from unicodedata import category, east_asian_width  # noqa: PLC0415
 
-
-def _cells(char: str) -> int:
-    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return sum(
+        0 if category(char) in ("Mn", "Me", "Cf") else 2 if east_asian_width(char) in "WF" else 1
+        for char in text
+    )
 
 
 def excerpt(line: str, start: int, end: int) -> tuple[str, int, int]:
