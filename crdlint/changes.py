@@ -400,7 +400,8 @@ def _node(pair: Pair, inner: list[Pair]) -> Iterator[Change]:
             continue
         x, y = before.get(key, ABSENT), after.get(key, ABSENT)
         if x is ABSENT or y is ABSENT or not json_equal(x, y):
-            yield Change(pair, key, x, y, **_spot(key, old, new))
+            keys = _spot(key, old, new)
+            yield Change(pair, key, x, y, old_keys=keys, new_keys=keys)
     yield from _schemas(pair, inner)
     yield from _rules(pair)
 
@@ -410,12 +411,11 @@ def type_name(data: Mapping[str, Any]) -> str:
     return "int-or-string" if data.get(INT_OR_STRING) else str(data.get("type") or "")
 
 
-def _spot(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Path]:
+def _spot(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Path:
     """Return where a bound stands: `exclusiveMaximum` when only that was changed."""
     if key in ("maximum", "minimum") and old.get(key) == new.get(key):
-        other = "exclusiveM" + key[1:]
-        return {"old_keys": (other,), "new_keys": (other,)}
-    return {}
+        return ("exclusiveM" + key[1:],)
+    return (key,)
 
 
 def _schemas(pair: Pair, inner: list[Pair]) -> Iterator[Change]:

@@ -28,14 +28,14 @@ class DiffError(Exception):
 
 def load() -> None:
     """Import the modules of diff rules, so that they register themselves."""
-    import os
+    import pkgutil
     from importlib import import_module
 
     from crdlint import rules as package
 
-    for name in sorted(os.listdir(os.path.dirname(package.__file__))):
-        if name.startswith("diff_") and name.endswith(".py"):
-            import_module(f"crdlint.rules.{name[:-3]}")
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.name.startswith("diff_"):
+            import_module(f"crdlint.rules.{module.name}")
 
 
 load()
@@ -95,7 +95,7 @@ def diff(
     OLD is what the server holds, so it must be readable; NEW may be anything.
     """
     summary = Summary()
-    before = _stored(old, options, summary)
+    before = _stored(old, options)
     after = _updates(new, options, summary)
     findings: list[Finding] = []
     for a, b in pair(before, after):
@@ -111,7 +111,7 @@ def diff(
     return findings, summary
 
 
-def _stored(documents: Iterable[Document], options: Options, summary: Summary) -> list[Subject]:
+def _stored(documents: Iterable[Document], options: Options) -> list[Subject]:
     """Read the old side as the server holds it: with defaults, v1beta1 as the v1 it means."""
     found = []
     for document in documents:
@@ -180,38 +180,54 @@ def pair(old: list[Subject], new: list[Subject]) -> Iterator[tuple[Subject | Non
     Raises:
         DiffError: each side has one CRD, and they have nothing in common.
     """
-    left, right = list(old), list(new)
-    pairs: list[tuple[Subject | None, Subject | None]] = []
-    for key in (_name_and_file, _name):
-        for b in list(right):
-            twin = next((a for a in left if key(a) == key(b)), None)
-            if twin is not None:
-                left.remove(twin)
-                right.remove(b)
-                pairs.append((twin, b))
-    names = {_name(a) for a, _ in pairs if a is not None}
-    left = [a for a in left if _name(a) not in names]  # a second copy of what is paired
-    if len(old) == len(new) == 1 and left and right:
-        a, b = left.pop(), right.pop()
+    twins: dict[int, Subject] = {}
+    taken: set[int] = set()
+    for key in (_name_and_path, _name_and_base, _name):
+        free: dict[object, list[Subject]] = {}
+        for a in old:
+            if id(a) not in taken:
+                free.setdefault(key(a), []).append(a)
+        for b in new:
+            if id(b) not in twins and (same := free.get(key(b))):
+                twins[id(b)] = same.pop(0)
+                taken.add(id(twins[id(b)]))
+    known = {a.name: a for a in reversed(old)}
+    for b in new:
+        if id(b) not in twins and b.name in known:  # a further copy of what is paired
+            twins[id(b)] = known[b.name]
+    if len(old) == len(new) == 1 and not twins:
+        a, b = old[0], new[0]
         if not _akin(a, b):
             raise DiffError(
                 f"{a.document.name} has {a.name}, {b.document.name} has {b.name}: these are two"
                 " different CRDs. Name two states of the same one, or two folders"
             )
-        pairs.append((a, b))
-    yield from pairs
-    for b in right:
-        yield None, b
-    for a in left:
-        yield a, None
+        twins[id(b)] = a
+    for b in new:
+        yield twins.get(id(b)), b
+    paired = {a.name for a in twins.values()}
+    for a in old:
+        if a.name not in paired:
+            yield a, None
 
 
 def _name(subject: Subject) -> str:
     return subject.name
 
 
-def _name_and_file(subject: Subject) -> tuple[str, str]:
-    return subject.name, subject.document.name
+def _path(subject: Subject) -> str:
+    """Return the path of a file without the revision in front."""
+    name = subject.document.name
+    head, colon, tail = name.partition(":")
+    return (tail if colon and head else name).removeprefix("./")
+
+
+def _name_and_path(subject: Subject) -> tuple[str, str]:
+    return subject.name, _path(subject)
+
+
+def _name_and_base(subject: Subject) -> tuple[str, str]:
+    return subject.name, _path(subject).rpartition("/")[2]
 
 
 def _akin(a: Subject, b: Subject) -> bool:
@@ -372,8 +388,7 @@ def fold(findings: Iterable[Finding], *, one_by_one: bool = False) -> list[Findi
             finding.help,
             tail,
         )
-        key = (*key, len(groups)) if one_by_one else key
-        groups.setdefault(key, []).append(finding)
+        groups.setdefault((*key, len(groups)) if one_by_one else key, []).append(finding)
     folded = []
     for first, *others in groups.values():
         if others:

@@ -158,7 +158,7 @@ def _ranges(name: str, value: Any, dotall: bool) -> Ranges:
 
 
 def _category(name: str) -> Ranges:
-    """Return the characters of \\d, \\s, \\w and their opposites, ASCII only as in Go."""
+    """Return the characters of a class such as digits, or its opposite, ASCII only as in Go."""
     word = name.removeprefix("CATEGORY_").removeprefix("UNI_")
     known = _CATEGORIES.get(word.removeprefix("NOT_"))
     if known is None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import TYPE_CHECKING
 
 import pytest
 from diff_helpers import compare
 
 from crdlint import kubernetes, pages
 from crdlint.diffrule import DIFF_IDS
-from crdlint.pages import Example
+
+if TYPE_CHECKING:
+    from crdlint.pages import Example
 
 IDS = [*DIFF_IDS, "crd-added", "crd-removed"]
 

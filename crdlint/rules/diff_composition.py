@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from crdlint.changes import RULES
+from crdlint.changes import RULES, rule_text
 from crdlint.diffrule import ALWAYS, OWNER, Problem, diff, settle, show
+from crdlint.rules.diff_values import LIMIT_RULES
 from crdlint.tree import ABSENT
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _SAYS = {
     "any-of-branch-removed": "this is no longer enough: {}",
     "one-of-added": "exactly one of these must hold now: {}",
     "one-of-removed": "none of these need hold any more: {}",
-    "one-of-branch-added": "allowed besides, but values that match another branch too are refused: {}",
+    "one-of-branch-added": "allowed now, but not together with another branch: {}",
     "one-of-branch-removed": "no longer allowed: {}",
 }
 
@@ -49,8 +50,6 @@ _SAYS = {
 )
 def branches_changed(change: Change) -> Problems:
     whole = not (change.old.get(change.key) and change.new.get(change.key))
-    if change.key == "oneOf" and change.pair.reversed and not whole:
-        whole = False
     rules = _BRANCHES[change.key]
     rule = rules[(0 if whole else 2) + (0 if change.added else 1)]
     what = change.after if change.added else change.before
@@ -93,15 +92,25 @@ def in_one_of(problems: list[Problem]) -> list[Problem]:
 
 
 RELAXED = frozenset(
-    f"{name}-relaxed"
-    for name in (
-        "max-length min-length max-items min-items max-properties min-properties maximum minimum"
-        " multiple-of format condition"
-    ).split()
-) | frozenset(
-    "pattern-removed pattern-widened enum-value-added enum-removed required-removed"
-    " required-removed-with-default format-removed type-widened any-of-removed any-of-branch-added"
-    " all-of-removed not-removed one-of-removed".split()
+    (
+        *(f"{limit}-relaxed" for limit in LIMIT_RULES),
+        "multiple-of-relaxed",
+        "format-relaxed",
+        "format-removed",
+        "condition-relaxed",
+        "pattern-removed",
+        "pattern-widened",
+        "enum-value-added",
+        "enum-removed",
+        "required-removed",
+        "required-removed-with-default",
+        "type-widened",
+        "any-of-removed",
+        "any-of-branch-added",
+        "all-of-removed",
+        "not-removed",
+        "one-of-removed",
+    )
 )
 diff("one-of-branch-relaxed", on="")(lambda _: ())
 
@@ -142,8 +151,6 @@ def rules_changed(change: Change) -> Problems:
 
 
 def _changed(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    from crdlint.changes import rule_text
-
     if rule_text(str(before.get("rule"))) != rule_text(str(after.get("rule"))):
         return True
     return bool(before.get("optionalOldSelf")) != bool(after.get("optionalOldSelf"))

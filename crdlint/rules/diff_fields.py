@@ -103,7 +103,7 @@ def field_removed(change: Change) -> Problems:
     elif not _struct_to_map(change.pair):
         yield Problem(
             change,
-            "the field is no longer described: values are kept, but no longer validated or defaulted",
+            "no longer described: values are kept, but neither validated nor defaulted",
             rule="field-removed-unpruned",
             field=_field(change),
         )
@@ -320,8 +320,9 @@ def additional_properties_changed(change: Change) -> Problems:
             yield Problem(change, text, rule="map-to-struct")
     elif is_open(after):
         if change.old.get("properties") and not change.new.get("properties"):
-            text = f"fixed fields became a map of {_said(after) if isinstance(after, dict) else 'any value'}"
-            yield Problem(change, f"{text}: typed readers break", rule="struct-to-map")
+            said = _said(after) if isinstance(after, dict) else "any value"
+            text = f"fixed fields became a map of {said}: typed readers break"
+            yield Problem(change, text, rule="struct-to-map")
         else:
             text = "any key is allowed now: readers meet keys that they do not know"
             yield Problem(change, text, rule="additional-properties-opened")

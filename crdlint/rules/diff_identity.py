@@ -25,7 +25,7 @@ def established(crd: Crd) -> bool:
 def crd_name_changed(change: Change) -> Problems:
     yield Problem(
         change,
-        f"{step(change)}: for the server this is another CRD; the objects of the old one stay behind",
+        f"{step(change)}: for the server this is another CRD; the old one keeps the objects",
         refused=[("Invalid", "metadata.name")],
     )
 
@@ -96,7 +96,7 @@ def crd_short_name_added(change: Change) -> Problems:
         if name not in before:
             yield Problem(
                 change,
-                f"{show(name)} is new: where another CRD of the group has it, the names are not accepted",
+                f"{show(name)} is new: names are not accepted while another CRD of the group has it",
             )
 
 
@@ -119,5 +119,5 @@ def preserve_unknown_fields_global_disabled(change: Change) -> Problems:
     if change.before and not change.after:
         yield Problem(
             change,
-            "true -> false: fields that no schema names are pruned from every object on its next read",
+            "true -> false: fields that no schema names are pruned on the next read of each object",
         )

@@ -1,4 +1,4 @@
-"""Comparisons of served versions with one another, where nothing but the version name is converted."""
+"""Comparisons of served versions with one another, where the server converts nothing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from crdlint import pages
 from crdlint.changes import LIST_TYPE, MAP_TYPE, RULES, Change, Pair, kinds_of, schema_changes
 from crdlint.diffrule import Problem, diff, settle
 from crdlint.rules.diff_fields import keeps_unknown
+from crdlint.rules.diff_values import LIMITS
 from crdlint.rules.diff_versions import storage_version
 
 if TYPE_CHECKING:
@@ -20,9 +21,21 @@ Conflict = tuple[str, str, str, str]  # rule, one version, the other, field
 
 _TOPOLOGY = frozenset((LIST_TYPE, MAP_TYPE, "x-kubernetes-list-map-keys"))
 _CONSTRAINTS = frozenset(
-    "maximum minimum maxLength minLength maxItems minItems maxProperties minProperties multipleOf"
-    " pattern enum format nullable allOf anyOf oneOf not additionalProperties".split()
-) | {RULES}
+    (
+        *(keyword for keyword, *_ in LIMITS),
+        "multipleOf",
+        "pattern",
+        "enum",
+        "format",
+        "nullable",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "additionalProperties",
+        RULES,
+    )
+)
 
 
 def _schemas(crd: Crd) -> dict[str, Node]:

@@ -17,7 +17,7 @@ def status_subresource_removed(change: Change) -> Problems:
     if change.removed:
         yield Problem(
             change,
-            "/status is gone: controllers that write it get 404, and any update may overwrite status",
+            "/status is gone: controllers that write it get 404, and any update may change it",
         )
 
 

@@ -37,8 +37,8 @@ def list_type_to_map(change: Change) -> Problems:
         keys = change.new.get(KEYS) or []
         yield Problem(
             change,
-            f"{before} -> map by {', '.join(map(str, keys)) or 'no key'}: lists with a key twice are"
-            " refused, and items lose their owner in server-side apply",
+            f"{before} -> map by {', '.join(map(str, keys)) or 'no key'}: lists with a key twice"
+            " are refused, and items lose their owner in server-side apply",
         )
 
 

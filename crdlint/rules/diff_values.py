@@ -23,7 +23,7 @@ def only_values(node: Node) -> list[Any] | None:
     return list(values) if values else None
 
 
-def _size(value: Any, kind: type) -> int | None:
+def _size(value: Any, kind: type[str | list[Any] | dict[str, Any]]) -> int | None:
     return len(value) if isinstance(value, kind) else None
 
 
@@ -33,7 +33,7 @@ def _number(value: Any) -> float | None:
 
 
 # keyword, rule prefix, whether it is an upper limit, what it measures of a value, what is refused
-_LIMITS: tuple[tuple[str, str, bool, Callable[[Any], float | None], str], ...] = (
+LIMITS: tuple[tuple[str, str, bool, Callable[[Any], float | None], str], ...] = (
     ("maxLength", "max-length", True, lambda v: _size(v, str), "longer texts"),
     ("minLength", "min-length", False, lambda v: _size(v, str), "shorter texts"),
     ("maxItems", "max-items", True, lambda v: _size(v, list), "longer lists"),
@@ -88,7 +88,8 @@ def _register_limit(
             yield Problem(change, text, rule=f"{prefix}-tightened")
 
 
-for _row in _LIMITS:
+LIMIT_RULES = tuple(row[1] for row in LIMITS)  # `-tightened` and `-relaxed` are added to each
+for _row in LIMITS:
     _register_limit(*_row)
 
 

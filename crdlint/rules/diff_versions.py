@@ -17,7 +17,7 @@ _KUBE_VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
 
 
 def stored_versions(crd: Crd) -> list[str]:
-    """Return the versions that objects may be stored in: by the status, else the storage version."""
+    """Return the versions objects may be stored in: of the status, else the storage version."""
     status = crd.data.get("status") or {}
     known = [str(name) for name in status.get("storedVersions") or []]
     return known or [str(v.get("name")) for v in crd.versions if v.get("storage")]
@@ -79,7 +79,7 @@ def stored_version_removed(change: Change) -> Problems:
 def migration(crd: Crd, version: str) -> str:
     """Return the safe way out of a stored version for a Kubernetes version."""
     target = storage_version(crd) or "the new version"
-    steps = f"Keep {version} in spec.versions, rewrite every object in {target}, and only then remove it"
+    steps = f"Keep {version} in spec.versions, rewrite every object in {target}, and remove it last"
     if crd.minor >= STORAGE_VERSION_MIGRATION:
         return (
             f"{steps}: a StorageVersionMigration (storagemigration.k8s.io) rewrites the objects"
@@ -301,7 +301,7 @@ def _review_versions(change: Change, old: dict[str, Any], new: dict[str, Any]) -
         if name not in y:
             yield Problem(
                 spot,
-                f"{show(name)} is gone: the server asks in one of {show(y)}, which the webhook must know",
+                f"{show(name)} is gone: the server asks in the first of {show(y)} that it knows",
                 rule="conversion-review-version-removed",
             )
     for name in y:
