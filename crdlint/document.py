@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 from crdlint import json_text, yaml_build
@@ -11,7 +12,18 @@ from crdlint.yaml_build import Built, Map, Path, Seq, YAMLError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Document", "Duplicate", "Map", "Path", "Seq", "Span", "Surprise", "YAMLError", "load", "read"]
+__all__ = [
+    "Document",
+    "Duplicate",
+    "Map",
+    "Path",
+    "Seq",
+    "Span",
+    "Surprise",
+    "YAMLError",
+    "load",
+    "read",
+]
 
 _BOM = b"\xef\xbb\xbf"
 _SEPARATOR = re.compile(rb"^---", re.MULTILINE)
@@ -138,6 +150,17 @@ class Document:
         """Return a line of the file, counted from 1, without its end; "" where there is none."""
         return self._file.line(number)
 
+    def contains(self, pattern: re.Pattern[bytes]) -> bool:
+        """Say whether the text of the document, parsed or not, has a match of a pattern."""
+        return pattern.search(self._chunk) is not None
+
+    def value(self, path: Path) -> Any:
+        """Return the value at a path; raise LookupError where there is none."""
+        here = self.data
+        for step in path:
+            here = here[step]
+        return here
+
     def has(self, path: Path) -> bool:
         """Say whether there is a value, null included, at a path."""
         here = self.data
@@ -225,8 +248,6 @@ class Document:
 
     def _place(self, start: int, end: int) -> Span:
         """Return the span of offsets in the text, which lie on one line."""
-        from bisect import bisect_right
-
         row = bisect_right(self._starts, start) - 1
         line = self.first_line + row
         return Span(line, start - self._starts[row] + 1, line, end - self._starts[row] + 1)

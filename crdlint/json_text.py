@@ -69,22 +69,22 @@ def positions(text: str, built: Built) -> Any:
     stack: list[tuple[Any, str | int]] = []
     here: Any = None
     root: Any = None
-    key = ""
+    key: Any = ""
     key_start = -1
     for match in _TOKEN.finditer(text):
-        token, start = match.group(1), match.start(1)
-        if token in ",:":
+        word, start = match.group(1), match.start(1)
+        if word in ",:":
             continue
-        if token in "]}":
+        if word in "]}":
             here, key = stack.pop() if stack else (None, "")
             if not stack and here is None:
                 break
             key_start = -1
             continue
         if type(here) is Map and key_start < 0:
-            key, key_start = json.loads(_ESCAPE.sub(_whole, token)), start
+            key, key_start = json.loads(_ESCAPE.sub(_whole, word)), start
             continue
-        new: Any = Map() if token == "{" else Seq() if token == "[" else None  # noqa: S105
+        new: Any = Map() if word == "{" else Seq() if word == "[" else None
         if new is not None:
             new.marks = []
         if type(here) is Map:

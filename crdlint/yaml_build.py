@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -28,6 +30,7 @@ Path = tuple[str | int, ...]
 MAX_DEPTH = 10_000  # go-yaml's limit of indents and of flow levels, and encoding/json's
 _TOO_DEEP = f"exceeded max depth of {MAX_DEPTH}"
 _MAX_MERGES = 100
+_MAX_RETRIES = 50
 _LIBYAML_DEPTH = "maximum nesting"
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 _BOM = "\ufeff"
@@ -40,7 +43,7 @@ _RATIO_HIGH = 4_000_000
 
 
 class YAMLError(Exception):
-    """Text that the API server cannot read; line and column count from 1 in the file, or are None."""
+    """Text that the API server cannot read; line and column count from 1, or are None."""
 
     def __init__(self, message: str, index: int | None = None) -> None:
         super().__init__(message)
@@ -87,9 +90,9 @@ class Built:
 
 def _python_parser(text: bytes | str) -> Any:
     """Return PyYAML's own parser: for installations without libyaml, and for deep documents."""
-    from yaml.parser import Parser
-    from yaml.reader import Reader
-    from yaml.scanner import Scanner
+    from yaml.parser import Parser  # noqa: PLC0415 - only without libyaml
+    from yaml.reader import Reader  # noqa: PLC0415 - only without libyaml
+    from yaml.scanner import Scanner  # noqa: PLC0415 - only without libyaml
 
     class PythonParser(Reader, Scanner, Parser):
         def __init__(self, stream: bytes | str) -> None:
@@ -100,11 +103,11 @@ def _python_parser(text: bytes | str) -> Any:
     return PythonParser(text)
 
 
-_parser: Callable[[bytes | str], Any]
-try:
-    from yaml._yaml import CParser as _parser
-except ImportError:
-    _parser = _python_parser
+_parser: Callable[[bytes | str], Any] = _python_parser
+with suppress(ImportError):
+    from yaml._yaml import CParser
+
+    _parser = CParser
 
 # Plain scalars that read as they look, and plain keys: bounded memos, shared by all documents.
 _VALUES: dict[str, Any] = {"": None, "null": None, "true": True, "false": False}
@@ -119,44 +122,57 @@ def build(chunk: bytes) -> Built:
     parser = _parser
     text: bytes | str = chunk
     swaps: dict[str, str] = {}
-    if b"\xef\xbb\xbf" in chunk:
-        text = _swap(chunk, re.compile(_BOM), swaps)
-    while True:
-        try:
-            return _Builder(parser, text, chunk, swaps).build()
-        except yaml.MarkedYAMLError as error:
-            problem = error.problem or str(error)
-            if _LIBYAML_DEPTH in problem and parser is not _python_parser:
-                parser = _python_parser
-                continue
-            if problem == "found unexpected ':'" and ":" not in swaps.values():
-                text = _swap(text, _END_COLON, swaps)
-                continue
-            mark = error.problem_mark or error.context_mark
-            raise YAMLError(problem, mark.index if mark else None) from None
-        except ReaderError as error:
-            index = len(chunk[: error.position].decode("utf-8", "replace"))
-            raise YAMLError(error.reason, index) from None
-        except yaml.YAMLError as error:
-            raise YAMLError(str(error)) from None
-        except UnicodeError as error:
-            raise YAMLError(str(error)) from None
+    if _BOM.encode() in chunk:
+        text = _swap(chunk, re.compile(_BOM), swaps, _BOM)
+    retries = 0
+    collecting = gc.isenabled()
+    gc.disable()  # nothing here is garbage, and looking for some takes a quarter of the time
+    try:
+        while True:
+            try:
+                return _Builder(parser, text, chunk, swaps).build()
+            except yaml.MarkedYAMLError as error:
+                problem = error.problem or str(error)
+                if _LIBYAML_DEPTH in problem and parser is not _python_parser:
+                    parser = _python_parser
+                    continue
+                mark = error.problem_mark or error.context_mark
+                index = mark.index if mark else None
+                if problem == "found unexpected ':'" and index and retries < _MAX_RETRIES:
+                    retries += 1
+                    text = _swap(text, _END_COLON, swaps, ":", index)
+                    continue
+                raise YAMLError(problem, index) from None
+    except ReaderError as error:
+        index = len(chunk[: error.position].decode("utf-8", "replace"))
+        raise YAMLError(error.reason, index) from None
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise YAMLError(str(error)) from None
+    finally:
+        if collecting:
+            gc.enable()
 
 
-def _swap(text: bytes | str, wanted: re.Pattern[str], swaps: dict[str, str]) -> bytes | str:
-    """Put characters that libyaml takes in place of ones that only go-yaml takes.
+def _swap(
+    text: bytes | str, wanted: re.Pattern[str], swaps: dict[str, str], real: str, at: int = -1
+) -> bytes | str:
+    """Put a character that libyaml takes in place of one that only go-yaml takes.
 
-    The builder turns them back in what it reads; `swaps` says how.
+    The builder turns it back in what it reads; `swaps` says how. `at` is one more place to swap.
     """
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8")
         except UnicodeDecodeError:
             return text  # the parser says what is wrong
-    for code in range(0xF8FF, 0xE000, -1):  # private use
-        if chr(code) not in text:
-            swaps[chr(code)] = _BOM if wanted.pattern == _BOM else ":"
-            return wanted.sub(chr(code), text)
+    known = [stand_in for stand_in, meant in swaps.items() if meant == real]
+    private = (chr(code) for code in range(0xF8FF, 0xE000, -1))
+    stand_in = known[0] if known else next((c for c in private if c not in text), "")
+    if stand_in:
+        swaps[stand_in] = real
+        text = wanted.sub(stand_in, text)
+        if at >= 0:
+            text = text[:at] + stand_in + text[at + 1 :]
     return text
 
 
@@ -188,7 +204,7 @@ class _Builder:
         self._merges = 0  # merges of mappings written in place, inside one another
 
     def build(self) -> Built:
-        get = self._get
+        get: Callable[[], Any] = self._get
         built = self._built
         get()
         start = get()
@@ -207,7 +223,8 @@ class _Builder:
     def _careful(self) -> Any:
         """Return the next event, with what libyaml reads unlike go-yaml put right or refused."""
         event = self._next()
-        if type(event) is ScalarEvent:
+        kind = type(event)
+        if kind is ScalarEvent:
             for stand_in, real in self._swaps.items():
                 if stand_in in event.value:
                     event.value = event.value.replace(stand_in, real)
@@ -223,10 +240,10 @@ class _Builder:
     def _bracketed(self) -> Any:
         """Return the next event inside brackets, where go-yaml ends a plain scalar at `?`."""
         event = self._get()
-        if type(event) is ScalarEvent and not event.style and "?" in event.value:
-            if event.implicit[0] or event.tag:
-                message = "did not find expected ',' or ']' or '}'"
-                raise YAMLError(message, event.start_mark.index + event.value.index("?"))
+        kind = type(event)
+        if kind is ScalarEvent and not event.style and "?" in event.value:
+            message = "did not find expected ',' or ']' or '}'"
+            raise YAMLError(message, event.start_mark.index + event.value.index("?"))
         return event
 
     def _node(self, event: Any) -> Any:
@@ -342,7 +359,8 @@ class _Builder:
     def _enter(self, event: Any, get: Any) -> tuple[Any, list[int], Any]:
         """Return a new container, its marks, and how to get the events inside it."""
         new: Any = Map() if type(event) is MappingStartEvent else Seq()
-        new.marks = marks = []
+        marks: list[int] = []
+        new.marks = marks
         depth = len(self._stack)
         if depth >= MAX_DEPTH:
             raise YAMLError(_TOO_DEEP, event.start_mark.index)
@@ -441,9 +459,9 @@ class _Builder:
             raise YAMLError(error.message, event.start_mark.index) from None
         text = scalar.value
         if isinstance(resolved, str):
-            if scalar is event and event.tag is None and event.implicit[0]:
-                if len(text) <= _MEMO_TEXT and len(_KEYS) < _MEMO_SIZE:
-                    _KEYS[text] = text
+            plain = scalar is event and event.tag is None and event.implicit[0]
+            if plain and len(text) <= _MEMO_TEXT and len(_KEYS) < _MEMO_SIZE:
+                _KEYS[text] = text
             return key
         if key not in here:
             self._odd[id(here), key] = {_form(resolved)}
@@ -456,7 +474,8 @@ class _Builder:
 
     def _again(self, here: Map, marks: list[int], key: str, event: Any, child: Any) -> None:
         """Note a key that the mapping has already: the last one counts, its place too."""
-        scalar = self._anchors[event.anchor] if type(event) is AliasEvent else event
+        kind = type(event)
+        scalar = self._anchors[event.anchor] if kind is AliasEvent else event
         start = event.start_mark.index
         forms = {_form(self._resolved(scalar))}
         self._replace(here, marks, key, forms, start, (start, child.start_mark.index))
@@ -532,10 +551,10 @@ def _check_aliases(parser: Any) -> None:
     get()
     get()
     total, aliased = 1, 0
-    sizes: dict[str, int] = {}
+    sizes: dict[Any, int] = {}
     stack: list[list[Any]] = []  # anchor, count before it, is it a mapping, children so far
     while True:
-        event = get()
+        event: Any = get()
         kind = type(event)
         if kind is MappingEndEvent or kind is SequenceEndEvent:
             anchor, before, _, _ = stack.pop()

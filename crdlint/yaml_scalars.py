@@ -20,8 +20,10 @@ class ScalarError(Exception):
 
 
 CONSTANTS: Final[dict[str, Scalar]] = {
-    **dict.fromkeys("y Y yes Yes YES true True TRUE on On ON".split(), True),
-    **dict.fromkeys("n N no No NO false False FALSE off Off OFF".split(), False),
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON"), True),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
@@ -109,7 +111,7 @@ def json_number(number: float) -> int | float:
     whole, _, fraction = digits.partition(".")
     if not exponent:
         return int(whole)
-    return int(whole + fraction) * 10 ** (int(exponent) - len(fraction))
+    return int(whole + fraction + "0" * (int(exponent) - len(fraction)))
 
 
 def value(text: str) -> Scalar:
@@ -130,9 +132,8 @@ def tagged(tag: str, text: str) -> Scalar:
     kind = "timestamp" if timestamp else _kind(resolved)
     if kind == wanted:
         return resolved
-    if wanted == "float" and isinstance(resolved, int) and -_INT64 <= resolved < _INT64:
-        if kind == "int":
-            return float(resolved)
+    if kind == "int" and wanted == "float" and isinstance(resolved, int) and resolved < _INT64:
+        return float(resolved)
     raise ScalarError(f"cannot decode !!{kind} `{text}` as a !!{wanted}")
 
 
@@ -147,7 +148,7 @@ def _kind(resolved: Scalar) -> str:
 
 def _binary(text: str) -> str:
     """Decode base64 as Go does; bytes that are no UTF-8 become U+FFFD one by one."""
-    import base64
+    import base64  # noqa: PLC0415 - start-up
 
     packed = text.replace("\n", "").replace("\r", "")
     if not _BASE64.fullmatch(packed):
@@ -173,12 +174,12 @@ def key(resolved: Scalar) -> str:
 
 def _float32(number: float) -> str:
     """Write a float as Go's FormatFloat(f, 'g', -1, 32) does, with YAML's names for infinities."""
-    import struct
+    import struct  # noqa: PLC0415 - start-up
 
     if number != number:  # noqa: PLR0124 - NaN
         return ".nan"
     try:
-        single = struct.unpack("f", struct.pack("f", number))[0]
+        single: float = struct.unpack("f", struct.pack("f", number))[0]
     except OverflowError:
         single = float("inf") if number > 0 else float("-inf")
     if abs(single) == float("inf"):
@@ -201,23 +202,21 @@ def _float32(number: float) -> str:
     return f"{sign}{digits[: exponent + 1]}.{digits[exponent + 1 :]}"
 
 
-_YES_NO: Final = frozenset(
-    text for text, read in CONSTANTS.items() if isinstance(read, bool) and text.lower() not in ("true", "false")
-)
+_TRUTH = frozenset(("true", "True", "TRUE", "false", "False", "FALSE"))
 
 
 def surprise(text: str, resolved: Scalar) -> str:
     """Say how a plain scalar reads unlike it looks: "boolean", "octal", "number" or ""."""
     if isinstance(resolved, bool):
-        return "boolean" if text in _YES_NO else ""
+        return "" if text in _TRUTH else "boolean"
     if not isinstance(resolved, (int, float)):
         return ""
-    plain = text.replace("_", "").lstrip("+-")
-    if isinstance(resolved, int) and plain[:1] == "0" and plain[1:2] in tuple("01234567oO"):
-        if plain[1] in "oO" or int(plain) != abs(resolved):
-            return "octal"
-    if "_" in text or plain[:2].lower() in ("0x", "0b") or "e" in plain.lower():
+    plain = text.replace("_", "").lstrip("+-").lower()
+    if plain.startswith("0o"):
+        return "octal"
+    if "_" in text or "e" in plain or plain.startswith(("0x", "0b")):
         return "number"
-    if isinstance(resolved, float) and plain.isdigit() and len(plain) > 15:
-        return "number"
+    # What is left are digits and a point; 0755 is 493, and beyond 64 bits digits get lost.
+    if plain.isdigit() and len(plain) < _MOST_DIGITS and int(plain) != abs(resolved):
+        return "octal" if plain[0] == "0" else "number"
     return ""
