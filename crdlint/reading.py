@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from crdlint import document as yaml_document
 from crdlint import server, shape
+from crdlint.keywords import JUNCTORS
 from crdlint.rule import declare
 from crdlint.tree import Crd
 
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 KIND = "CustomResourceDefinition"
 GROUP = "apiextensions.k8s.io"
 WANTED = KIND.encode()
+_SAYS_CRD = re.compile(
+    rb"(?m)^[\s{-]*[\"']?kind[\"']?\s*:\s*[\"']?CustomResourceDefinition[\"']?\s*,?\s*(?:#.*)?$"
+)
+_TEMPLATE = re.compile(rb"\{\{")
 
 declare(
     "yaml-syntax",
@@ -113,11 +119,11 @@ def _unparsed(document: Document) -> Hit | None:
     """Say why a document that claims to be a CRD does not parse, or None when it does not claim."""
     error = document.error
     assert error is not None
-    if not document.claims(KIND):
+    if not document.contains(_SAYS_CRD):
         return None
     line, column = error.line or document.first_line, error.column or 1
     span = yaml_document.Span(line, column, line, column)
-    if document.contains("{{"):
+    if document.contains(_TEMPLATE):
         message = f"this Helm template is no YAML before it is rendered: {error.message}"
         return Hit("helm-template", message, span=span)
     return Hit("yaml-syntax", error.message, span=span, claims=[("DecodeError", "")])
@@ -146,7 +152,7 @@ def _read(subject: Subject, data: dict[str, Any], minor: int) -> None:
                 refused.message,
                 span=subject.locate(refused.path),
                 path=refused.path,
-                field=server.join(refused.path),
+                field=people_write(refused.path),
                 claims=[(refused.type, server.join(refused.path))],
             )
         )
@@ -180,7 +186,7 @@ def _unknown(subject: Subject, decoded: shape.Shape) -> Iterator[Hit]:
             f"{path[-1]!r} is no field here; kubectl apply is refused, other clients lose it",
             span=subject.locate(path, key=True),
             path=path,
-            field=field,
+            field=people_write(path[:-1]),
             claims=None if refused else [("Strict", field)],
         )
     for path in decoded.hidden:
@@ -189,7 +195,7 @@ def _unknown(subject: Subject, decoded: shape.Shape) -> Iterator[Hit]:
             f"{path[-1]!r} is no field here, and the API server drops it without a word",
             span=subject.locate(path, key=True),
             path=path,
-            field=server.join(path),
+            field=people_write(path[:-1]),
         )
 
 
@@ -210,7 +216,7 @@ def _duplicates(subject: Subject) -> Iterator[Hit]:
             f"{duplicate.key!r} is written twice, and the first is lost",
             span=duplicate.second,
             path=(*path, duplicate.key),
-            field=field,
+            field=people_write(path),
             # kubectl keeps the last one before it sends, so only a raw YAML body is refused
             claims=[("Strict", field)] if subject.item is None else None,
             related=[(duplicate.first, "first written here")],
@@ -230,24 +236,52 @@ _SURPRISES = {
 def _surprises(subject: Subject) -> Iterator[Hit]:
     for surprise in subject.document.surprises:
         path = _inside(subject, surprise.path)
-        if path is None or not _matters(surprise.kind, path):
+        if path is None or not _matters(subject, surprise.kind, path):
             continue
         rule, message = _SURPRISES[surprise.kind]
-        value = subject.document.value(surprise.path)
-        text = message.format(text=surprise.text, value="true" if value else "false")
-        if rule == "yaml-number":
-            text = message.format(text=surprise.text, value=value)
-        elif surprise.kind == "boolean-key":
-            text = message.format(text=surprise.text, value=path[-1])
-        yield Hit(rule, text, span=surprise.span, path=path, field=server.join(path))
+        value: Any = path[-1] if path else ""
+        if surprise.kind in ("boolean", "octal", "number"):
+            value = subject.document.value(surprise.path)
+            value = str(value).lower() if isinstance(value, bool) else value
+        text = message.format(text=surprise.text, value=value)
+        yield Hit(rule, text, span=surprise.span, path=path, field=people_write(path))
 
 
-def _matters(kind: str, path: Path) -> bool:
+def _matters(subject: Subject, kind: str, path: Path) -> bool:
     """Tell whether a surprising scalar stands where a person meant a text.
 
-    Booleans where a boolean belongs (`served: yes`) mean what they say; in enum, default and
-    example values, and in names, they do not.
+    Booleans where a boolean belongs (`served: yes`) mean what they say, and so do numbers; in
+    enum, default and example values of another type they do not.
     """
-    if kind in ("boolean", "octal", "number"):
-        return any(step in ("enum", "default", "example") for step in path)
-    return True
+    if kind not in ("boolean", "octal", "number"):
+        return True
+    at = next((i for i, step in enumerate(path) if step in ("enum", "default", "example")), None)
+    if at is None:
+        return False
+    schema = subject.document.value((*subject.prefix, *path[:at]))
+    type_ = schema.get("type") if isinstance(schema, dict) else None
+    if kind == "boolean":
+        return type_ != "boolean"
+    return kind == "octal" or type_ not in ("integer", "number")
+
+
+def people_write(path: Path) -> str:
+    """Spell a path as people write the field: `.spec.size enum[0]` below a schema."""
+    if "openAPIV3Schema" not in path:
+        return server.join(path)
+    steps = list(path[path.index("openAPIV3Schema") + 1 :])
+    field = ""
+    while steps:
+        key = steps[0]
+        if key == "properties" and len(steps) > 1:
+            field += f".{steps[1]}"
+            del steps[:2]
+        elif key in ("items", "additionalProperties") and len(steps) > 1:
+            field += "[*]" if key == "items" else ".*"
+            del steps[0]
+        elif key in JUNCTORS and len(steps) > 2 and isinstance(steps[1], int):
+            del steps[:2]
+        else:
+            break
+    name = field or "the root"
+    return f"{name} {server.join(tuple(steps))}" if steps else name

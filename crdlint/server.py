@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crdlint.rule import CEL, CONVERT, DEFAULTS, KEYWORDS, ROOT, STRUCTURAL, WARN
-from crdlint.tree import Place
+from crdlint.tree import HOISTED, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,8 +28,8 @@ def spell(crd: Crd, path: Path) -> str:
     The server works on an internal type: parts on which all versions agree stand at the top of
     spec there, and a few fields have other names.
     """
-    if path[:2] == ("spec", "versions") and len(path) > 3 and crd.hoisted(str(path[3])):
-        part = str(path[3])
+    part = str(path[3]) if len(path) > 3 else ""
+    if path[:2] == ("spec", "versions") and part in HOISTED and crd.hoisted(part):
         path = ("spec", _TOP.get(part, part), *path[4:])
     elif path[:3] == ("spec", "conversion", "webhook") and len(path) > 3:
         name = "webhookClientConfig" if path[3] == "clientConfig" else str(path[3])
