@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crdlint import document as documents
-from crdlint import engine, kubernetes, reading, rule, server
+from crdlint import engine, kubernetes, parallel, reading, rule, server
 from crdlint.document import YAMLError, load
 from crdlint.finding import Finding, Spot, Summary, fingerprint, order
 from crdlint.policy import Policy
+from crdlint.source import SourceError
 from crdlint.tree import Crd
 
 if TYPE_CHECKING:
@@ -26,13 +27,25 @@ __all__ = ["Report", "YAMLError", "lint", "load"]
 class Report:
     """What a run found: sorted findings, a summary, and errors of files that could not be read."""
 
-    __slots__ = ("errors", "findings", "minors", "summary")
+    __slots__ = ("errors", "findings", "minors", "summary", "texts")
 
     def __init__(self, minors: list[int]) -> None:
         self.findings: list[Finding] = []
         self.summary = Summary()
         self.errors: list[str] = []
         self.minors = minors
+        self.texts: dict[str, bytes] = {}  # what cannot be read again for a snippet, such as stdin
+
+    def take(self, other: Report) -> None:
+        """Add what another part of the run found."""
+        self.findings += other.findings
+        self.errors += other.errors
+        self.texts.update(other.texts)
+        mine, theirs = self.summary, other.summary
+        mine.files += theirs.files
+        mine.documents += theirs.documents
+        mine.crds += theirs.crds
+        mine.notes += theirs.notes
 
     @property
     def kubernetes(self) -> str:
@@ -46,33 +59,68 @@ def lint(
     minors: list[int] | None = None,
     policy: Policy | None = None,
     progress: Callable[[str], None] | None = None,
+    jobs: int = 1,
 ) -> Report:
     """Check every CRD of some sources as API servers of these versions would on create.
 
     Args:
-        sources: where the text comes from; read one by one, so memory stays bounded.
+        sources: where the text comes from; each is read once, so memory stays bounded.
         minors: Kubernetes minors, such as `[30, 31]`; the newest known by default.
         policy: which rules count; the default profile by default.
         progress: called with the name of each source before it is read.
+        jobs: how many processes may work at once; 0 for as many as there are processors. Small
+            runs stay in one process all the same.
     """
     report = Report(minors or [kubernetes.NEWEST])
     policy = policy or Policy()
+    seen: list[Crd] = []
+
+    def work(part: list[Source]) -> tuple[Report, list[Crd]]:
+        mine = Report(report.minors)
+        return mine, _lint_sources(part, mine, policy, progress)
+
+    for done, crds in parallel.spread(_parts(list(sources), jobs), work):
+        report.take(done)
+        seen += crds
+    # Processes finish in any order of files; the checks over all CRDs must not see that.
+    seen.sort(key=lambda crd: (crd.document.name, crd.document.index, crd.item or 0))
+    _lint_together(seen, report, policy)
+    _close(report)
+    return report
+
+
+def _parts(sources: list[Source], jobs: int) -> list[list[Source]]:
+    """Split sources over processes, where that is worth it."""
+    jobs = jobs or parallel.processors()
+    sizes = [source.size for source in sources] if jobs > 1 else []
+    if jobs < 2 or sum(sizes) < parallel.WORTHWHILE or any(s.size < 0 for s in sources):
+        return [sources]
+    return [[sources[i] for i in group] for group in parallel.split(sizes, jobs)]
+
+
+def _lint_sources(
+    sources: Iterable[Source],
+    report: Report,
+    policy: Policy,
+    progress: Callable[[str], None] | None,
+) -> list[Crd]:
+    """Check sources one by one into a report; return what remains of each CRD for later checks."""
     seen: list[Crd] = []
     for source in sources:
         if progress:
             progress(source.name)
         try:
             data = source.read()
-        except OSError as error:
+        except SourceError as error:
             report.errors.append(str(error))
             continue
         report.summary.files += 1
+        if source.size < 0:
+            report.texts[source.name] = data
         for document in documents.read(data, source.name, wanted=reading.WANTED):
             report.summary.documents += 1
             _lint_document(document, report, policy, seen)
-    _lint_together(seen, report, policy)
-    _close(report)
-    return report
+    return seen
 
 
 def _close(report: Report) -> None:

@@ -117,11 +117,19 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--files-from", metavar="FILE", help="Read more paths from FILE (or -), one a line or NUL."
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Processes for large inputs; 0 (default) for as many as there are processors.",
+)
 @_shared
 def lint(
     paths: tuple[str, ...],
     stdin_filename: str | None,
     files_from: str | None,
+    jobs: int,
     minors: list[int] | None,
     outputs: list[tuple[str, str]],
     fail_on: str,
@@ -139,9 +147,13 @@ def lint(
         raise click.UsageError("name a file, a folder, or - for stdin: crdlint lint config/crd")
     progress = _Progress()
     try:
-        sources = source.find(paths, stdin_filename=stdin_filename, files_from=files_from)
+        sources = source.find(paths, stdin_filename=stdin_filename or "", files_from=files_from)
         report = api.lint(
-            sources, minors=minors, policy=Policy(profile), progress=progress.tick
+            sources,
+            minors=minors,
+            policy=Policy(profile),
+            progress=progress.tick if progress.on else None,
+            jobs=jobs,
         )
     except source.SourceError as error:
         progress.clear()
@@ -183,7 +195,7 @@ def _finish(report: Report, outputs: list[tuple[str, str]], color: str, failed: 
         click.echo(f"error: {line}", err=True)
     for name, file in outputs:
         coloured = not file and _coloured(color)
-        text = formats.render(name, report, color=coloured)
+        text = formats.render(name, report, color=coloured, texts=report.texts)
         if file:
             _write(file, text)
         else:

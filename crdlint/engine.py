@@ -6,28 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint import rules, server
 from crdlint.keywords import HOLDS, JUNCTORS, NOT_WALKED
-from crdlint.rule import ADVICE, CEL, DEFAULTS, LINT, SPEC, WARN, Problem, Registered
+from crdlint.rule import ADVICE, LINT, SPEC, WARN, Problem, Registered
 from crdlint.tree import Node, held
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from crdlint.tree import Crd
 
 rules.load()
 
 _UNGATED = (ADVICE, SPEC, WARN)
-_DEFERRED = (DEFAULTS, CEL)
 # One entry a keyword: its checks, and whether it holds schemas (1), or schemas of a junctor (2).
 Table = dict[str, tuple[tuple[Registered, ...], int]]
-
-
-class CheckError(Exception):
-    """A check raised: a defect of crdlint, reported as a finding instead of ending the run."""
-
-    def __init__(self, problem: Problem, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.problem = problem
 
 
 def _table(*kinds: str) -> tuple[Table, tuple[Registered, ...]]:
@@ -57,10 +46,10 @@ _TABLES = {
 
 def lint(crd: Crd) -> list[Problem]:
     """Run every lint check over one CRD, and keep what the server would get to say."""
-    problems: list[Problem] = []
+    visit = _Visit()
     for node in (crd.root, *crd.root.children()):
-        table, always = _TABLES[node.kind]
-        _visit(node, table, always, problems, problems)
+        visit.node(node, *_TABLES[node.kind], None)
+    problems = visit.found
     for root in crd.schemas:
         problems += _schema(root)
     return server.settle(crd, problems)
@@ -68,80 +57,88 @@ def lint(crd: Crd) -> list[Problem]:
 
 def _schema(root: Node) -> list[Problem]:
     """Run the checks of one schema, stage by stage."""
-    found: list[Problem] = []
-    waiting: list[tuple[Registered, Node, Any]] = []
-    stack = [root]
-    tables = _TABLES["root"]
+    visit = _Visit()
+    stack: list[Node] = []
     spine, junctor = _TABLES["spine"], _TABLES["junctor"]
+    visit.node(root, *_TABLES["root"], stack)
     while stack:
         node = stack.pop()
-        _visit(node, *tables, found, waiting, stack)
-        if stack:
-            tables = junctor if stack[-1].junctor else spine
+        visit.node(node, *(junctor if node.junctor else spine), stack)
     stages: dict[str, list[Problem]] = {}
-    for problem in found:
+    for problem in visit.found:
         stages.setdefault(problem.stage, []).append(problem)
     free = [p for stage in _UNGATED for p in stages.pop(stage, ())]
-
-    def deferred(stage: str) -> Iterator[Problem]:
-        for check, node, value in waiting:
-            if check.stage == stage:
-                yield from _run(check, node, value)
-
-    return server.gate(stages, deferred) + free
+    return server.gate(stages, visit.deferred) + free
 
 
 _NO_VALUE: Any = object()
 
 
-def _visit(
-    node: Node,
-    table: Table,
-    always: tuple[Registered, ...],
-    found: list[Problem],
-    waiting: list[Any],
-    stack: list[Node] | None = None,
-) -> None:
-    """Run the checks that a node wakes, put off the deferred ones, and push its subschemas."""
-    seen: list[Registered] | None = None
-    for check in always:
-        if check.stage in _DEFERRED:
-            waiting.append((check, node, _NO_VALUE))
+class _Visit:
+    """What a walk gathers: problems found, and checks put off until the server would run them."""
+
+    __slots__ = ("found", "waiting")
+
+    def __init__(self) -> None:
+        self.found: list[Problem] = []
+        self.waiting: list[tuple[Registered, Node, Any]] = []
+
+    def node(
+        self,
+        node: Node,
+        table: Table,
+        always: tuple[Registered, ...],
+        stack: list[Node] | None,
+    ) -> None:
+        """Run the checks that a node wakes, and push its subschemas on the stack.
+
+        This is the innermost loop of a run: a node costs one look-up a keyword.
+        """
+        for check in always:
+            self.check(check, node, _NO_VALUE)
+        once: list[Registered] | None = None
+        for key, value in node.data.items():
+            entry = table.get(key)
+            if entry is None:
+                continue
+            checks, holds = entry
+            for check in checks:
+                if check.once:
+                    if once is None:
+                        once = []
+                    elif check in once:
+                        continue
+                    once.append(check)
+                self.check(check, node, value)
+            if holds and stack is not None:
+                junctor = node.junctor or holds == 2
+                for step, schema in held(key, value):
+                    stack.append(Node("schema", schema, step, node, node.crd, junctor))
+
+    def check(self, check: Registered, node: Node, value: Any) -> None:
+        """Run one check on one node, or put it off."""
+        if check.deferred:
+            self.waiting.append((check, node, value))
         else:
-            found += _run(check, node, _NO_VALUE)
-    for key, value in node.data.items():
-        entry = table.get(key)
-        if entry is None:
-            continue
-        checks, holds = entry
-        for check in checks:
-            if check.once:
-                if seen is None:
-                    seen = []
-                elif check in seen:
-                    continue
-                seen.append(check)
-            if check.stage in _DEFERRED:
-                waiting.append((check, node, value))
-            else:
-                found += _run(check, node, value)
-        if holds and stack is not None:
-            junctor = node.junctor or holds == 2
-            for step, schema in held(key, value):
-                stack.append(Node("schema", schema, step, node, node.crd, junctor))
+            self.run(check, node, value)
 
+    def run(self, check: Registered, node: Node, value: Any) -> None:
+        """Run one check on one node; what it raises becomes a problem of its own."""
+        try:
+            for problem in check.run(node) if value is _NO_VALUE else check.run(node, value):
+                problem.rule = problem.rule or check.ids[0]
+                problem.stage = check.stage
+                self.found.append(problem)
+        except Exception as error:  # noqa: BLE001 - a defect in one rule must not hide the others
+            message = f"the check of {', '.join(check.ids)} failed: {type(error).__name__}: {error}"
+            self.found.append(Problem(node.at(), message, rule="internal-error"))
 
-def _run(check: Registered, node: Node, value: Any) -> Iterable[Problem]:
-    """Run one check on one node; what it raises becomes a problem of its own."""
-    problems: Iterable[Problem] = ()
-    try:
-        run = check.run(node) if value is _NO_VALUE else check.run(node, value)
-        problems = list(run)
-    except Exception as error:  # noqa: BLE001 - a defect in one rule must not hide the others
-        message = f"the check of {', '.join(check.ids)} failed: {type(error).__name__}: {error}"
-        problem = Problem(node.at(), message, rule="internal-error")
-        return (problem,)
-    for problem in problems:
-        problem.rule = problem.rule or check.ids[0]
-        problem.stage = check.stage
-    return problems
+    def deferred(self, stage: str) -> list[Problem]:
+        """Run the checks of a stage that were put off, and return what they found."""
+        before = len(self.found)
+        for check, node, value in self.waiting:
+            if check.stage == stage:
+                self.run(check, node, value)
+        found = self.found[before:]
+        del self.found[before:]
+        return found

@@ -57,12 +57,13 @@ class Problem:
 class Registered:
     """A check function, the rule ids it speaks for, and its stage."""
 
-    __slots__ = ("ids", "once", "run", "stage")
+    __slots__ = ("deferred", "ids", "once", "run", "stage")
 
     def __init__(self, ids: tuple[str, ...], stage: str, run: Check, *, once: bool) -> None:
         self.ids = ids
         self.stage = stage
         self.run = run
+        self.deferred = stage in (DEFAULTS, CEL)  # dear: only run when the server would
         self.once = once  # several keywords wake it, but it speaks for the whole node
 
 

@@ -41,8 +41,33 @@ class Source:
         """Return the whole text."""
         return self._reader() if self._reader else read_file(self.name)
 
+    @property
+    def size(self) -> int:
+        """Return how many bytes a file has, or -1 for what cannot be read a second time."""
+        if self._reader:
+            return -1
+        try:
+            status = os.stat(self.name)  # noqa: PTH116
+        except (OSError, ValueError):
+            return 0
+        return status.st_size if stat.S_ISREG(status.st_mode) else -1
+
     def __repr__(self) -> str:
         return f"Source({self.name!r})"
+
+
+class Unreadable(Source):
+    """A path that cannot be read, kept in its place so that the others still are."""
+
+    __slots__ = ("_error",)
+
+    def __init__(self, error: SourceError) -> None:
+        super().__init__(error.name)
+        self._error = error
+
+    def read(self) -> bytes:
+        """Raise what is wrong with the path."""
+        raise self._error
 
 
 def read_file(name: str) -> bytes:
@@ -78,7 +103,8 @@ def find(
 
     A folder stands for the .yaml, .yml and .json files in it and below. `-` is standard input,
     reported as `stdin_filename`. `files_from` is a file with one path on each line, or separated by
-    NUL, or `-`: those paths come after the others. Raises SourceError.
+    NUL, or `-`: those paths come after the others. A path that cannot be read is a source whose
+    `read` raises SourceError; a list of files that cannot be read raises it here.
     """
     seen: set[str] = set()
     listed = list(paths)
@@ -112,9 +138,12 @@ def _at(path: str, stdin_filename: str) -> Iterator[Source]:
     try:
         folder = stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116
     except OSError as error:
-        raise _explain(path, error) from None
+        yield Unreadable(_explain(path, error))
+        return
     except ValueError:
-        raise SourceError(path, "is not a file name", "leave out the NUL character") from None
+        cure = "leave out the NUL character"
+        yield Unreadable(SourceError(path, "is not a file name", cure))
+        return
     if folder:
         yield from _below(path)
     else:
@@ -137,7 +166,8 @@ def _below(folder: str) -> Iterator[Source]:
                 continue
             names = sorted(os.listdir(path), reverse=True)  # noqa: PTH208
         except OSError as error:
-            raise _explain(path, error) from None
+            yield Unreadable(_explain(path, error))
+            continue
         inside = above | {identity}
         for name in names:
             child = os.path.join(path, name)  # noqa: PTH118
@@ -150,11 +180,11 @@ def _below(folder: str) -> Iterator[Source]:
 
 
 def _is_text(path: str) -> bool:
-    """Say whether a name in a folder is a file: no socket or pipe; a broken link is an error."""
+    """Say whether a name in a folder is a file: no socket or pipe; reading a broken link fails."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
-    except OSError as error:
-        raise _explain(path, error) from None
+    except OSError:
+        return True
 
 
 def _explain(name: str, error: OSError) -> SourceError:

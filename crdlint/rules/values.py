@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from crdlint import formats, goregex
+from crdlint import formats
 from crdlint.keywords import same_json
 from crdlint.kubernetes import UNRECOGNIZED_FORMAT_WARNING
 from crdlint.rule import WARN, Problem, lint
@@ -156,18 +157,47 @@ def exclusive_bound_alone(node: Node, _: Any) -> Problems:
             yield Problem(node.at(key), f"does nothing without {bound}")
 
 
+# One piece of a pattern outside of groups: what it is, and how often it may stand.
+_PIECE = re.compile(
+    r"""(?P<piece>\\. | \[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\] | [^\\()\[|])
+        (?P<often>[*?]\?? | \+\?? | \{\d+(?:,\d*)?\}\??)?""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def contradicts_itself(pattern: str) -> bool:
+    """Tell whether a pattern asks for text before ^ or after $, which no string has.
+
+    Only patterns without groups and alternatives are looked at; False where that is not so.
+    """
+    at, before, ended = 0, False, False
+    while at < len(pattern):
+        match = _PIECE.match(pattern, at)
+        if match is None:
+            return False
+        at = match.end()
+        piece, often = match["piece"], match["often"] or ""
+        if piece in ("^", "$"):
+            if before and piece == "^":
+                return True
+            ended = ended or (piece == "$" and not often)
+        elif piece not in ("\\b", "\\B", "\\A", "\\z") and often[:1] not in ("*", "?"):
+            if often.startswith(("{0", "{,")):
+                continue
+            if ended:
+                return True
+            before = True
+    return False
+
+
 @lint("pattern-unsatisfiable", on="schema.pattern")
 def pattern_unsatisfiable(node: Node, pattern: str) -> Problems:
     """Report patterns that no string matches."""
-    if not pattern:
-        return
-    try:
-        impossible = goregex.is_unsatisfiable(pattern)
-    except goregex.RegexError:
-        return
-    if impossible:
+    inner = pattern[1:-1]
+    quoted = len(pattern) > 3 and pattern[0] == pattern[-1] and pattern[0] in "'\"/"
+    if contradicts_itself(pattern) or (quoted and inner[0] == "^" and inner[-1] == "$"):
         message = f"no string can match {pattern!r}"
-        if len(pattern) > 2 and pattern[0] == pattern[-1] and pattern[0] in "'\"/":
+        if quoted:
             message += f": the {pattern[0]} at both ends is part of the pattern"
         yield Problem(node.at("pattern"), message)
 
