@@ -8,8 +8,9 @@ from crdlint.objects.error import ObjectError, field_path, path_of, spelled
 from crdlint.objects.guard import deep
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from crdlint.objectmeta import MetaError
     from crdlint.objects.error import At
 
     Schema = Mapping[str, Any]
@@ -219,6 +220,25 @@ def type_problem(key: str, text: Any) -> str:
     return "; ".join(wrong)
 
 
+def meta_problems(
+    metadata: Mapping[str, Any], name: Callable[[str], list[str]], *, namespaced: bool
+) -> Iterator[MetaError]:
+    """Yield what is wrong with decoded metadata, whose names must satisfy `name`.
+
+    What is a prefix of names may end in a dash, and may be a dot or two.
+    """
+    from crdlint import objectmeta  # noqa: PLC0415 - few schemas embed resources
+
+    metadata = dict(metadata)
+    prefix = metadata.pop("generateName", "")
+    if prefix:
+        text = prefix[:-2] + "a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+        if text not in (".", "..") or name is not objectmeta.path_segment:
+            for message in name(text):
+                yield objectmeta.MetaError("Invalid", ("generateName",), message)
+    yield from objectmeta.validate(metadata, name=name, namespaced=namespaced)
+
+
 def _check_metadata(metadata: Any, at: At, base: str, found: list[ObjectError]) -> None:
     from crdlint import objectmeta  # noqa: PLC0415 - few schemas embed resources
 
@@ -229,8 +249,8 @@ def _check_metadata(metadata: Any, at: At, base: str, found: list[ObjectError]) 
         return
     typed = dict(typed or {})
     typed.setdefault("name", "fakename")  # a name is not needed here, and nothing else differs
-    for problem in objectmeta.validate(
-        typed, name=objectmeta.path_segment, namespaced=bool(typed.get("namespace"))
+    for problem in meta_problems(
+        typed, objectmeta.path_segment, namespaced=bool(typed.get("namespace"))
     ):
         steps = tuple(problem.path)
         found.append(

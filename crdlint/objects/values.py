@@ -41,3 +41,40 @@ def same_go(a: Any, b: Any) -> bool:
         return True
     same = isinstance(a, bool) == isinstance(b, bool) and is_int64(a) == is_int64(b)
     return same and bool(a == b)
+
+
+def as_stored(value: Any) -> Any:
+    """Return a value with the numbers that a server stores; the given one is left as it is.
+
+    An integer beyond int64 becomes the float next to it, in its shortest spelling.
+    """
+    changed: Any = None
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, (dict, list)) or type(item) is int:
+                new = as_stored(item)
+                if new is not item:
+                    changed = dict(value) if changed is None else changed
+                    changed[key] = new
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            new = as_stored(item)
+            if new is not item:
+                changed = list(value) if changed is None else changed
+                changed[i] = new
+    elif type(value) is int and not _MIN <= value <= _MAX:
+        return _rounded(value)
+    return value if changed is None else changed
+
+
+def _rounded(value: int) -> int | float:
+    try:
+        near = float(value)
+    except OverflowError:
+        return value  # no document gets here with it: Go cannot read such a number
+    if abs(near) >= 1e21:
+        return near
+    digits, _, exponent = repr(near).partition("e+")
+    whole, _, fraction = digits.partition(".")
+    shift: int = 10 ** (int(exponent) - len(fraction))
+    return int(whole + fraction) * shift
