@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crdlint import pages, reading, server
+from crdlint import pages, ratchets, reading, server
 from crdlint import rule as rules
 from crdlint.changes import changes
 from crdlint.diffrule import DIFF, SETTLE, Problem
@@ -272,13 +272,41 @@ def _update(old: Subject, new: Subject, options: Options) -> Iterator[Finding]:
             yield _from_hit(new, hit)
     if old.crd is None or new.crd is None:
         return
-    new.crd.old = old.crd
+    refused = [_refusal(new, problem) for problem in ratchets.update(old.crd, new.crd)]
     found = [
         finding
         for problem in compare(old.crd, new.crd)
         if (finding := _finding(old, new, problem, options)) is not None
     ]
+    yield from refused
     yield from fold(found, one_by_one=not options.fold)
+
+
+def _refusal(new: Subject, problem: Any) -> Finding:
+    """Turn what the server says to the update into a finding."""
+    page = pages.page(problem.rule)
+    assert new.crd is not None
+    node, path = problem.place.node, problem.place.path
+    version = str(node.version.get("name") or "") if node.version else ""
+    if node.kind == "schema" and new.crd.hoisted("schema"):
+        version = "*"
+    field = (node.field or "the root") if node.kind == "schema" else server.join(path)
+    finding = Finding(
+        problem.rule,
+        page.severity,
+        problem.message,
+        _spot(new, path, version),
+        crd=new.crd.name,
+        field=field,
+        server=server.claims(new.crd, problem),
+        help=problem.help or page.cure,
+        related=[(_spot(new, place.path), words) for place, words in problem.related],
+        fingerprint=fingerprint(problem.rule, new.crd.name, version, field, problem.message),
+    )
+    if any(kind != "Warning" for kind, _ in finding.server or ()):
+        finding.severity = "error"
+        finding.effects = ["server-refuses"]
+    return finding
 
 
 def _from_hit(subject: Subject, hit: Any) -> Finding:

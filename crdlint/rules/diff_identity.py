@@ -23,10 +23,13 @@ def established(crd: Crd) -> bool:
 
 @diff("crd-name-changed", on="crd.name")
 def crd_name_changed(change: Change) -> Problems:
+    refused = [("Invalid", "metadata.name")]
+    if not change.after:
+        refused.append(("Required", "metadata.name"))
     yield Problem(
         change,
-        f"{step(change)}: for the server this is another CRD; the old one keeps the objects",
-        refused=[("Invalid", "metadata.name")],
+        f"{step(change)}: for the server this is another CRD; the objects stay behind",
+        refused=refused,
     )
 
 
@@ -119,5 +122,5 @@ def preserve_unknown_fields_global_disabled(change: Change) -> Problems:
     if change.before and not change.after:
         yield Problem(
             change,
-            "true -> false: fields that no schema names are pruned on the next read of each object",
+            "true -> false: fields that no schema names are pruned on the next read of an object",
         )

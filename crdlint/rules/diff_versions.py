@@ -20,7 +20,7 @@ def stored_versions(crd: Crd) -> list[str]:
     """Return the versions objects may be stored in: of the status, else the storage version."""
     status = crd.data.get("status") or {}
     known = [str(name) for name in status.get("storedVersions") or []]
-    return known or [str(v.get("name")) for v in crd.versions if v.get("storage")]
+    return known or [str(v.get("name")) for v in crd.versions if v.get("storage")][:1]
 
 
 def storage_version(crd: Crd) -> str:
