@@ -25,6 +25,7 @@ __all__ = [
     "read",
 ]
 
+_OVERRIDE = "merge-override"
 _BOM = b"\xef\xbb\xbf"
 _SEPARATOR = re.compile(rb"^---", re.MULTILINE)
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
@@ -185,7 +186,7 @@ class Document:
             if not _holds(here, step):
                 key = True
                 break
-            flow = flow or self._opens(mark)
+            flow = here.flow
             if isinstance(here, Map):
                 at = 2 * list(here).index(str(step))
                 in_key, mark = here.marks[at], here.marks[at + 1]
@@ -213,11 +214,17 @@ class Document:
     def surprises(self) -> list[Surprise]:
         """Return what does not read as it looks, in the order of the text."""
         found = [
-            Surprise(kind, path, self._span(index, key=kind == "boolean-key"), text)
+            Surprise(kind, path, self._around(index, "<<" if kind == _OVERRIDE else text), text)
             for kind, path, index, text in self._built.surprises
         ]
         dropped = self._dropped()
         return found if dropped is None else [*found, dropped]
+
+    def _around(self, start: int, text: str) -> Span:
+        """Return the span of a plain scalar, which may have an anchor or a tag before it."""
+        self._prepare()
+        start = max((self._text or "").find(text, start), start)
+        return self._place(start, start + len(text))
 
     def _dropped(self) -> Surprise | None:
         """Return the text that the server never reads because the document ended before it."""
@@ -259,17 +266,11 @@ class Document:
     def _span(self, start: int, flow: bool = False, *, key: bool = False) -> Span:
         """Return the span of the token that starts at an offset, as far as its first line goes."""
         self._prepare()
-        pattern = _FLOW_KEY if key and flow else _FLOW if flow else _KEY if key else _PLAIN
+        pattern = _FLOW if flow else _KEY if key else _PLAIN
         match = pattern.match(self._text or "", start, self._line_end(start))
         if match is None:
             return self._place(start, start)
         return self._place(match.start(1), match.end(1))
-
-    def _opens(self, start: int) -> bool:
-        """Say whether brackets open at an offset, behind an anchor or a tag perhaps."""
-        self._prepare()
-        match = _PROPERTIES.match(self._text or "", start)
-        return match is not None and (self._text or "")[match.end() :][:1] in ("[", "{")
 
     def _written(self, start: int) -> bool:
         """Say whether a null is written out."""
@@ -279,7 +280,6 @@ class Document:
 
 _QUOTED = r""""(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?"""
 _PROPERTY = r"(?:[&!][^ \t\n]*[ \t\n]+)*"
-_PROPERTIES = re.compile(_PROPERTY)
 _NULL = re.compile(_PROPERTY + r"""(?:~|null|Null|NULL|!|\*)""")
 _BLOCK_HEAD = r"[|>][-+0-9]*(?=[ ]|$)"
 _BRACKET = r"[\[{][\]}]?"
@@ -290,9 +290,9 @@ def _token(plain: str) -> re.Pattern[str]:
 
 
 _PLAIN = _token(r"[^ \t](?:[^ \t]|[ \t]+(?![ \t#]|$))*")
-_KEY = _token(r"(?:[^ \t:]|:(?![ \t]|$)|[ \t]+(?![ \t#:]|$))*")
-_FLOW = _token(r"(?:[^ \t:,\[\]{}]|:(?![ \t]|$)|[ \t]+(?![ \t#,\]}]|$))*")
-_FLOW_KEY = _token(r"(?:[^ \t:,\[\]{}]|:(?![ \t]|$)|[ \t]+(?![ \t#:,\]}]|$))*")
+_KEY = _token(r"(?:[^ \t:]|:(?![ \t]|$)|[ \t]+(?![ \t#]|:[ \t]|:?$))*")
+_FLOW = _token(r"(?:[^ \t:,\[\]{}]|:(?![ \t]|$)|[ \t]+(?![ \t#,\]}]|:[ \t]|:?$))*")
+
 _UNREAD = re.compile(r"^(?![ \t]*(?:#|$|\.\.\.[ \t]*$))[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 
 

@@ -86,6 +86,7 @@ def positions(text: str, built: Built) -> Any:
             continue
         new: Any = Map() if word == "{" else Seq() if word == "[" else None
         if new is not None:
+            new.flow = True
             new.marks = []
         if type(here) is Map:
             if key in here:

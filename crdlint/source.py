@@ -151,40 +151,40 @@ def _at(path: str, stdin_filename: str) -> Iterator[Source]:
 
 
 def _below(folder: str) -> Iterator[Source]:
-    """Yield the files in a folder and below it, sorted by name, links to folders followed once."""
-    # Folders that enclose the one at hand, by device and inode: a link back to one is a loop.
-    stack: list[tuple[str, frozenset[tuple[int, int]]]] = [(folder, frozenset())]
+    """Yield the files in a folder and below it, sorted by name.
+
+    Links are followed, but no folder is entered twice, so they may lead in circles. What cannot be read becomes a source too, whose `read` says why.
+    """
+    entered: set[tuple[int, int]] = set()  # device and inode
+    stack = [folder]
     while stack:
-        path, above = stack.pop()
+        path = stack.pop()
         try:
-            if path is not folder and not stat.S_ISDIR(os.stat(path).st_mode):  # noqa: PTH116
-                yield Source(path)
-                continue
             status = os.stat(path)  # noqa: PTH116
-            identity = (status.st_dev, status.st_ino)
-            if identity in above:
+            if not stat.S_ISDIR(status.st_mode):
+                if stat.S_ISREG(status.st_mode):
+                    yield Source(path)
                 continue
             names = sorted(os.listdir(path), reverse=True)  # noqa: PTH208
         except OSError as error:
-            yield Unreadable(_explain(path, error))
+            yield Source(path, _raiser(_explain(path, error)))
             continue
-        inside = above | {identity}
+        identity = (status.st_dev, status.st_ino)
+        if identity in entered:
+            continue
+        entered.add(identity)
         for name in names:
             child = os.path.join(path, name)  # noqa: PTH118
-            if name in _SKIPPED:
-                continue
-            if os.path.isdir(child) or (  # noqa: PTH112
-                name.lower().endswith(SUFFIXES) and _is_text(child)
-            ):
-                stack.append((child, inside))
+            wanted = name.lower().endswith(SUFFIXES)
+            if name not in _SKIPPED and (wanted or os.path.isdir(child)):  # noqa: PTH112
+                stack.append(child)
 
 
-def _is_text(path: str) -> bool:
-    """Say whether a name in a folder is a file: no socket or pipe; reading a broken link fails."""
-    try:
-        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
-    except OSError:
-        return True
+def _raiser(error: SourceError) -> Callable[[], bytes]:
+    def read() -> bytes:
+        raise error
+
+    return read
 
 
 def _explain(name: str, error: OSError) -> SourceError:

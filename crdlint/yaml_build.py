@@ -34,6 +34,7 @@ _MAX_RETRIES = 50
 _LIBYAML_DEPTH = "maximum nesting"
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 _BOM = "\ufeff"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SLASH = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 # A colon that libyaml refuses at the end of a plain scalar in brackets, and go-yaml reads as text.
 _END_COLON = re.compile(r"""(?<=[^\s"'\[\]{},]):(?=[,?\[\]{}])""")
@@ -58,16 +59,21 @@ class YAMLError(Exception):
 
 
 class Map(dict[str, Any]):
-    """A mapping, with the offsets of its keys and values in `marks`: key, value, key, value ..."""
+    """A mapping, with the offsets of its keys and values in `marks`: key, value, key, value ...
 
-    __slots__ = ("marks",)
+    `flow` says that it is in brackets.
+    """
+
+    __slots__ = ("flow", "marks")
+    flow: bool
     marks: list[int]
 
 
 class Seq(list[Any]):
-    """A sequence, with the offsets of its items in `marks`."""
+    """A sequence, with the offsets of its items in `marks`; `flow` says that it is in brackets."""
 
-    __slots__ = ("marks",)
+    __slots__ = ("flow", "marks")
+    flow: bool
     marks: list[int]
 
 
@@ -92,13 +98,32 @@ def _python_parser(text: bytes | str) -> Any:
     """Return PyYAML's own parser: for installations without libyaml, and for deep documents."""
     from yaml.parser import Parser  # noqa: PLC0415 - only without libyaml
     from yaml.reader import Reader  # noqa: PLC0415 - only without libyaml
-    from yaml.scanner import Scanner  # noqa: PLC0415 - only without libyaml
+    from yaml.scanner import Scanner, ScannerError  # noqa: PLC0415 - only without libyaml
 
     class PythonParser(Reader, Scanner, Parser):
         def __init__(self, stream: bytes | str) -> None:
             Reader.__init__(self, stream)
             Scanner.__init__(self)
             Parser.__init__(self)
+
+        # Possible keys stand in the order of the text: look at the first ones, not at all of them
+        # for every token, which takes half a minute for 10,000 brackets.
+        def next_possible_simple_key(self) -> Any:
+            first: Any = next(iter(self.possible_simple_keys.values()), None)
+            return first.token_number if first else None
+
+        def stale_possible_simple_keys(self) -> None:
+            keys = self.possible_simple_keys
+            while keys:
+                level = next(iter(keys))
+                key = keys[level]
+                if key.line == self.line and self.index - key.index <= 1024:
+                    return
+                if key.required:
+                    where = "while scanning a simple key"
+                    problem = "could not find expected ':'"
+                    raise ScannerError(where, key.mark, problem, self.get_mark())
+                del keys[level]
 
     return PythonParser(text)
 
@@ -192,7 +217,8 @@ class _Builder:
         self._decoded = ""
         self._swaps = swaps
         self._next: Callable[[], Any] = parser(text).get_event
-        self._get = self._careful if swaps or b"\\/" in chunk else self._next
+        careful = swaps or b"\\/" in chunk or parser is _python_parser
+        self._get = self._careful if careful else self._next
         self._built = Built()
         # What encloses the container at hand: container, its marks, key or index of the child.
         self._stack: list[tuple[Any, list[int], str | int]] = []
@@ -235,6 +261,8 @@ class _Builder:
                 slash = _ESCAPED_SLASH.search(self._decoded, start, end)
                 if slash:
                     raise YAMLError("found unknown escape character", slash.end() - 2)
+                if _SURROGATE.search(event.value):
+                    raise YAMLError("found invalid Unicode character escape code", start)
         return event
 
     def _bracketed(self) -> Any:
@@ -370,6 +398,7 @@ class _Builder:
         if event.flow_style and not self._flow:
             self._flow = depth + 1
             get = self._bracketed
+        new.flow = self._flow > 0
         return new, marks, get
 
     def _path(self, *steps: str | int) -> Path:
