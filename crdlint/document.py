@@ -375,7 +375,7 @@ def _split(file: _File, data: bytes) -> Iterator[Document]:
         text = data[here + 3 : end].decode("utf-8", "replace").strip(_SPACE)
         if text and text[0] != "#":
             line += data.count(b"\n", counted, here)
-            document = Document(file, index, data[here:end] + b"\n", line)
+            document = Document(file, index, data[start:], line)  # all of this is lost
             message = f"invalid Yaml document separator: {text}"
             document.error = YAMLError(message)
             document.error.line, document.error.column = line, 4

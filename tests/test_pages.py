@@ -8,6 +8,7 @@ import pytest
 
 from crdlint import api, engine, pages, rule
 from crdlint.policy import Policy
+from crdlint.source import Source
 
 if TYPE_CHECKING:
     from crdlint.finding import Finding
@@ -19,23 +20,11 @@ LINT_PAGES = [p for p in PAGES if not any(example.role for example in p.examples
 CASES = [(p, example) for p in LINT_PAGES for example in p.examples]
 
 
-class Text:
-    """A source that holds its text."""
-
-    name = "page.yaml"
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def read(self) -> bytes:
-        return self.text.encode()
-
-
 def findings(page: pages.Page, example: pages.Example) -> list[Finding]:
     minors = [example.minor] if example.minor else None
     policy = Policy(extra={page.id})
-    report = api.lint([Text(example.document)], minors=minors, policy=policy)  # type: ignore[list-item]
-    return report.findings
+    source = Source("page.yaml", lambda: example.document.encode())
+    return api.lint([source], minors=minors, policy=policy).findings
 
 
 @pytest.mark.parametrize(
