@@ -9,6 +9,7 @@ from crdlint import rule as rules
 from crdlint.changes import changes
 from crdlint.diffrule import DIFF, SETTLE, Problem
 from crdlint.finding import Finding, Spot, Summary, fingerprint, order
+from crdlint.rules.diff_versions import storage_version, stored_versions
 from crdlint.severity import judge
 from crdlint.tree import Crd
 
@@ -39,7 +40,7 @@ def load() -> None:
 
 
 load()
-rules.ALL_IDS.update(dict.fromkeys(("crd-added", "crd-removed")))
+rules.ALL_IDS.update(dict.fromkeys(("crd-added", "crd-removed", "rollback-unsafe")))
 
 
 class Options:
@@ -280,6 +281,35 @@ def _update(old: Subject, new: Subject, options: Options) -> Iterator[Finding]:
     ]
     yield from refused
     yield from fold(found, one_by_one=not options.fold)
+    yield from _way_back(old, new, options)
+
+
+def _way_back(old: Subject, new: Subject, options: Options) -> Iterator[Finding]:
+    """Say what a rollback would break: the comparison the other way round, in one finding."""
+    assert old.crd is not None
+    assert new.crd is not None
+    status = dict(old.crd.data.get("status") or {})
+    stored = stored_versions(old.crd)
+    storage = storage_version(new.crd)
+    status["storedVersions"] = stored if storage in stored else [*stored, storage]
+    after = Crd(
+        {**new.crd.data, "status": status}, new.document, item=new.item, minor=options.minor
+    )
+    counts: dict[str, int] = {}
+    refused = False
+    for problem in compare(after, old.crd):
+        page = pages.page(problem.rule)
+        judged = judge(problem, page.severity, page.effects, held_to=options.held_to)
+        if judged and judged.severity == "error" and _HARMS & set(judged.effects):
+            counts[problem.rule] = counts.get(problem.rule, 0) + 1
+            refused |= "server-refuses" in judged.effects
+    if counts:
+        said = "the API server refuses it" if refused else "it loses or breaks what is new"
+        each = ", ".join(f"{n} {rule}" for rule, n in counts.items())
+        yield _whole(new, "rollback-unsafe", f"a rollback is not safe, {said}: {each}")
+
+
+_HARMS = {"server-refuses", "stored-objects"}
 
 
 def _refusal(new: Subject, problem: Any) -> Finding:

@@ -361,7 +361,9 @@ def preserve_changed(change: Change) -> Problems:
         if is_open(change.new.get("additionalProperties")):
             return
         text = "fields that the schema does not name are pruned on the next read"
-        yield Problem(change, text, rule="preserve-unknown-fields-removed")
+        parent = change.new.parent
+        together = parent.field if parent is not None and parent.kind == "schema" else None
+        yield Problem(change, text, rule="preserve-unknown-fields-removed", together=together)
     else:
         text = "unknown fields are kept now: misspelt ones go unnoticed, and a rollback prunes them"
         yield Problem(change, text, rule="preserve-unknown-fields-added")

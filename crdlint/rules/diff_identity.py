@@ -99,7 +99,7 @@ def crd_short_name_added(change: Change) -> Problems:
         if name not in before:
             yield Problem(
                 change,
-                f"{show(name)} is new: names are not accepted while another CRD of the group has it",
+                f"{show(name)} is new: names are not accepted if a CRD of the group has it",
             )
 
 

@@ -91,17 +91,20 @@ def _already(change: Change, name: str) -> bool:
             return all(formats.matches(name, text) for text in texts)
         low, high = _BOUNDS[name]
         return all(low <= v <= high for v in values if isinstance(v, int))
-    if name in _BOUNDS:
-        low, high = _BOUNDS[name]
-        found = change.pair.values[0]
-        least, most = found.get("minimum"), found.get("maximum")
-        return (
-            isinstance(least, Bound)
-            and isinstance(most, Bound)
-            and low <= least.value
-            and most.value <= high
-        )
-    return False
+    if name not in _BOUNDS:
+        return False
+    # Bounds that come with the format are reported for themselves.
+    low, high = _BOUNDS[name]
+    least, most = (
+        next((b for side in reversed(change.pair.values) if (b := side.get(key))), None)
+        for key in ("minimum", "maximum")
+    )
+    return (
+        isinstance(least, Bound)
+        and isinstance(most, Bound)
+        and low <= least.value
+        and most.value <= high
+    )
 
 
 @diff(
