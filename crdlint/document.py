@@ -28,6 +28,7 @@ __all__ = [
 _OVERRIDE = "merge-override"
 _BOM = b"\xef\xbb\xbf"
 _SEPARATOR = re.compile(rb"^---", re.MULTILINE)
+_PRINTED = re.compile(rb"[!-~]").search
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -390,7 +391,7 @@ def _split(file: _File, data: bytes) -> Iterator[Document]:
 
 
 def _blank(chunk: bytes) -> bool:
-    return not chunk.strip() or not chunk.decode("utf-8", "replace").strip(_SPACE)
+    return not _PRINTED(chunk) and not chunk.decode("utf-8", "replace").strip(_SPACE)
 
 
 def _read_yaml(document: Document) -> None:

@@ -153,7 +153,8 @@ def _at(path: str, stdin_filename: str) -> Iterator[Source]:
 def _below(folder: str) -> Iterator[Source]:
     """Yield the files in a folder and below it, sorted by name.
 
-    Links are followed, but no folder is entered twice, so they may lead in circles. What cannot be read becomes a source too, whose `read` says why.
+    Links are followed, but no folder is entered twice, so they may lead in circles. What cannot be
+    read becomes a source too, whose `read` says why.
     """
     entered: set[tuple[int, int]] = set()  # device and inode
     stack = [folder]

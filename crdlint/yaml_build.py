@@ -225,6 +225,7 @@ class _Builder:
         self._anchors: dict[str, Any] = {}
         self._open: dict[int, Any] = {}  # anchored containers that are not closed
         self._odd: dict[tuple[int, str], set[Any]] = {}  # keys that are not written as strings
+        self._kept: list[Map] = []  # the mappings those are in, so that no other gets their id
         self._flow = 0  # depth of the outermost brackets, or 0
         self._counted = False
         self._merges = 0  # merges of mappings written in place, inside one another
@@ -494,6 +495,7 @@ class _Builder:
             return key
         if key not in here:
             self._odd[id(here), key] = {_form(resolved)}
+            self._kept.append(here)
         if text != key and scalar.tag is None:
             kind = yaml_scalars.surprise(text, resolved) or "number"
             kind = "boolean-key" if isinstance(resolved, bool) else kind
@@ -522,6 +524,7 @@ class _Builder:
 
         `1` and `"1"` are different keys to go-yaml: no duplicate, though only one can survive.
         """
+        self._kept.append(here)
         at = 2 * list(here).index(key)
         seen = self._odd.setdefault((id(here), key), {str})
         if not seen.isdisjoint(forms):
@@ -556,6 +559,7 @@ class _Builder:
                     marks += places
                     if forms != {str}:
                         self._odd[id(here), key] = set(forms)
+                        self._kept.append(here)
                 else:
                     if key in before and here[key] != item:
                         surprise = ("merge-override", self._path(key), start, key)
