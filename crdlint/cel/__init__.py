@@ -1,0 +1,1 @@
+"""CEL as the API server compiles, types and costs it in x-kubernetes-validations."""
