@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
-from crdlint import json_text, yaml_build
+from crdlint import yaml_build
 from crdlint.yaml_build import Built, Map, Path, Seq, YAMLError
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ __all__ = [
 _OVERRIDE = "merge-override"
 _BOM = b"\xef\xbb\xbf"
 _SEPARATOR = re.compile(rb"^---", re.MULTILINE)
+# apimachinery takes for JSON what starts with an opening brace, white space aside.
+_JSON = re.compile(rb"(?:[\t\n\v\f\r ]|\xc2[\x85\xa0])*\{").match
 _PRINTED = re.compile(rb"[!-~]").search
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
@@ -233,7 +235,7 @@ class Document:
             return None
         self._prepare()
         text = self._text or ""
-        match = _UNREAD.search(text, self._built.end)
+        match = re.compile(_UNREAD, re.MULTILINE).search(text, self._built.end)
         if match is None:
             return None
         line = text[match.start(1) : match.end(1)]
@@ -250,6 +252,8 @@ class Document:
         if self._positions is None:
             self._positions = self.data
             if self._as_json:
+                from crdlint import json_text  # noqa: PLC0415 - start-up
+
                 self._prepare()
                 self._positions = json_text.positions(self._text or "", self._built)
         return self._positions
@@ -267,8 +271,9 @@ class Document:
     def _span(self, start: int, flow: bool = False, *, key: bool = False) -> Span:
         """Return the span of the token that starts at an offset, as far as its first line goes."""
         self._prepare()
-        pattern = _FLOW if flow else _KEY if key else _PLAIN
-        match = pattern.match(self._text or "", start, self._line_end(start))
+        plain = _FLOW if flow else _KEY if key else _PLAIN
+        pattern = rf"{_PROPERTY}({_QUOTED}|{_BLOCK_HEAD}|{_BRACKET}|{plain})"
+        match = re.compile(pattern).match(self._text or "", start, self._line_end(start))
         if match is None:
             return self._place(start, start)
         return self._place(match.start(1), match.end(1))
@@ -276,25 +281,22 @@ class Document:
     def _written(self, start: int) -> bool:
         """Say whether a null is written out."""
         self._prepare()
-        return _NULL.match(self._text or "", start) is not None
+        return re.compile(_NULL).match(self._text or "", start) is not None
 
 
+# What may stand at an offset. Compiled when somebody asks for a place: start-up counts.
 _QUOTED = r""""(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?"""
 _PROPERTY = r"(?:[&!][^ \t\n]*[ \t\n]+)*"
-_NULL = re.compile(_PROPERTY + r"""(?:~|null|Null|NULL|!|\*)""")
+_NULL = _PROPERTY + r"(?:~|null|Null|NULL|!|\*)"
 _BLOCK_HEAD = r"[|>][-+0-9]*(?=[ ]|$)"
 _BRACKET = r"[\[{][\]}]?"
 
 
-def _token(plain: str) -> re.Pattern[str]:
-    return re.compile(rf"{_PROPERTY}({_QUOTED}|{_BLOCK_HEAD}|{_BRACKET}|{plain})")
+_PLAIN = r"[^ \t](?:[^ \t]|[ \t]+(?![ \t#]|$))*"
+_KEY = r"(?:[^ \t:]|:(?![ \t]|$)|[ \t]+(?![ \t#]|:[ \t]|:?$))*"
+_FLOW = r"(?:[^ \t:,\[\]{}]|:(?![ \t]|$)|[ \t]+(?![ \t#,\]}]|:[ \t]|:?$))*"
 
-
-_PLAIN = _token(r"[^ \t](?:[^ \t]|[ \t]+(?![ \t#]|$))*")
-_KEY = _token(r"(?:[^ \t:]|:(?![ \t]|$)|[ \t]+(?![ \t#]|:[ \t]|:?$))*")
-_FLOW = _token(r"(?:[^ \t:,\[\]{}]|:(?![ \t]|$)|[ \t]+(?![ \t#,\]}]|:[ \t]|:?$))*")
-
-_UNREAD = re.compile(r"^(?![ \t]*(?:#|$|\.\.\.[ \t]*$))[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_UNREAD = r"^(?![ \t]*(?:#|$|\.\.\.[ \t]*$))[ \t]*(.*?)[ \t]*$"
 
 
 def _holds(here: Any, step: str | int) -> bool:
@@ -324,7 +326,7 @@ def read(data: bytes, name: str, *, wanted: bytes | None = None) -> Iterator[Doc
             pass
         elif wanted is not None and not _possible(chunk, wanted):
             document.skipped = True
-        elif not json_text.is_json(chunk) or not _read_json(document):
+        elif not _JSON(chunk) or not _read_json(document):
             _read_yaml(document)
         yield document
 
@@ -410,6 +412,8 @@ def _read_yaml(document: Document) -> None:
 
 def _read_json(document: Document) -> bool:
     """Read the document's text as JSON; return whether that is what it is, and all of it."""
+    from crdlint import json_text  # noqa: PLC0415 - start-up
+
     try:
         document.data = json_text.parse(document._chunk)  # noqa: SLF001
     except (ValueError, RecursionError):

@@ -12,17 +12,11 @@ from crdlint.yaml_scalars import ScalarError, json_number
 if TYPE_CHECKING:
     from crdlint.yaml_build import Built
 
-_START = re.compile(rb"(?:[\t\n\v\f\r ]|\xc2[\x85\xa0])*\{")
 _TOKEN = re.compile(r"""[ \t\n\r]*("(?:[^"\\]|\\.)*"|[\[\]{},:]|[^ \t\n\r"\[\]{},:]+)""")
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\."
 )
 _LONGEST_INT64 = 18
-
-
-def is_json(chunk: bytes) -> bool:
-    """Say whether apimachinery takes a text for JSON: an opening brace comes first."""
-    return _START.match(chunk) is not None
 
 
 def _integer(text: str) -> int | float:

@@ -34,7 +34,7 @@ _MAX_RETRIES = 50
 _LIBYAML_DEPTH = "maximum nesting"
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 _BOM = "\ufeff"
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = "[\ud800-\udfff]"
 _ESCAPED_SLASH = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 # A colon that libyaml refuses at the end of a plain scalar in brackets, and go-yaml reads as text.
 _END_COLON = re.compile(r"""(?<=[^\s"'\[\]{},]):(?=[,?\[\]{}])""")
@@ -244,7 +244,11 @@ class _Builder:
         built.root = event.start_mark.index
         built.data = self._node(event)
         end = get()
-        built.end = end.end_mark.index
+        try:
+            more = type(get()) is not StreamEndEvent
+        except (yaml.YAMLError, YAMLError):
+            more = True  # the server does not read on, so it is no error
+        built.end = end.end_mark.index if more else None
         return built
 
     def _careful(self) -> Any:
@@ -262,7 +266,7 @@ class _Builder:
                 slash = _ESCAPED_SLASH.search(self._decoded, start, end)
                 if slash:
                     raise YAMLError("found unknown escape character", slash.end() - 2)
-                if _SURROGATE.search(event.value):
+                if re.search(_SURROGATE, event.value):
                     raise YAMLError("found invalid Unicode character escape code", start)
         return event
 

@@ -35,12 +35,12 @@ _NUMERIC: Final = frozenset("0123456789+-")
 _INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _DOT_FLOAT = re.compile(r"\.[0-9]+(?:[eE][-+]?[0-9]+)?")
-_TIMESTAMP = re.compile(
+_TIMESTAMP = (
     r"[0-9]{4}-(1[0-2]|0?[1-9])-(3[01]|[12][0-9]|0?[1-9])"
     r"(?:[Tt ](?:2[0-3]|[01]?[0-9]):[0-5]?[0-9]:[0-5]?[0-9](?:[.,][0-9]+)?"
     r"(?:(?<![ ])(?:Z|[-+][0-9]{2}:[0-9]{2}))?)?"
 )
-_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_BASE64 = r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 _INT64: Final = 1 << 63
 _UINT64: Final = 1 << 64
 _MOST_DIGITS: Final = 400  # more than any 64-bit number has, less than int() refuses to read
@@ -127,7 +127,7 @@ def tagged(tag: str, text: str) -> Scalar:
     if tag not in _RESOLVED_TAGS or tag == _TAG + "str":
         return text
     wanted = tag[len(_TAG) :]
-    timestamp = wanted == "timestamp" and _TIMESTAMP.fullmatch(text)
+    timestamp = wanted == "timestamp" and re.fullmatch(_TIMESTAMP, text)
     resolved = text if timestamp else resolve(text)
     kind = "timestamp" if timestamp else _kind(resolved)
     if kind == wanted:
@@ -151,7 +151,7 @@ def _binary(text: str) -> str:
     import base64  # noqa: PLC0415 - start-up
 
     packed = text.replace("\n", "").replace("\r", "")
-    if not _BASE64.fullmatch(packed):
+    if not re.fullmatch(_BASE64, packed):
         raise ScalarError("!!binary value contains invalid base64 data")
     decoded = base64.b64decode(packed).decode("utf-8", "surrogateescape")
     return re.sub("[\ud800-\udfff]", "\ufffd", decoded)
