@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from crdlint import document, shape
+from crdlint.objects.error import ObjectError
 from crdlint.objects.resource import take
 from crdlint.objects.served import Served, versions_of
 
@@ -194,8 +195,13 @@ def test_metadata() -> None:
 def test_rules_run_last_and_only_on_what_is_valid() -> None:
     part = {"type": "string", "maxLength": 1, "x-kubernetes-validations": [{"rule": "true"}]}
     version = served({"a": part})
-    seen = []
-    take(version, widget(a="x"), rules=lambda _, new, old: seen.append((new["a"], old)) or [])
+    seen: list[tuple[Any, Any]] = []
+
+    def rules(_: Served, new: dict[str, Any], old: dict[str, Any] | None) -> list[ObjectError]:
+        seen.append((new["a"], old))
+        return []
+
+    take(version, widget(a="x"), rules=rules)
     assert seen == [("x", None)]
     assert errors(version, a="xx") == [("Invalid", "<nil>"), ("TooLong", "a")]
 
