@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crdlint import document, shape
-from crdlint.objects.error import ObjectError
 from crdlint.objects.resource import take
 from crdlint.objects.served import Served, versions_of
+
+if TYPE_CHECKING:
+    from crdlint.objects.error import ObjectError
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 
