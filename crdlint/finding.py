@@ -140,5 +140,5 @@ def fingerprint(rule: str, crd: str, version: str, field: str, message: str) -> 
     """Hash what stays when text moves: rule, CRD name, version (`*` for all), field and message."""
     import hashlib
 
-    text = "\0".join((rule, crd, version, field, message))
+    text = f"{rule}\0{crd}\0{version}\0{field}\0{message}"
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
