@@ -76,7 +76,7 @@ _HOSTNAME = rf"{_ANY}(?:-?{_ANY}{{0,62}})?|(?:{_ANY}(?:[LS-]{{0,61}}{_ANY})?\.)+
 
 def _letters(text: str) -> str:
     """Spell a text with L for letters, S for digits and symbols, and `!` for what no host has."""
-    import unicodedata  # noqa: PLC0415 - only texts beyond ASCII need the tables
+    import unicodedata
 
     spelled = []
     for char in text:
@@ -243,7 +243,7 @@ def _is_duration(text: str) -> bool:
 
 def _by_address(name: str) -> Callable[[str], bool]:
     def check(text: str) -> bool:
-        from crdlint import addresses  # noqa: PLC0415 - few objects have any
+        from crdlint import addresses
 
         return bool(getattr(addresses, name)(text))
 

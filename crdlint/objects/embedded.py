@@ -126,7 +126,7 @@ class _Coercer:
                 changed = dict(value) if changed is None else changed
                 del changed[key]
         if "metadata" in value:
-            from crdlint import objectmeta  # noqa: PLC0415 - few schemas embed resources
+            from crdlint import objectmeta
 
             here = (at, "metadata", False)
             typed, unknown, wrong = objectmeta.decode(
@@ -214,7 +214,7 @@ def type_problem(key: str, text: Any) -> str:
         if text != "/" and text.count("/") > 1:
             return f"{spelled(text)} is no group and version"
         return ""
-    from crdlint import objectmeta  # noqa: PLC0415 - few schemas embed resources
+    from crdlint import objectmeta
 
     wrong = objectmeta.dns1035_label(text.lower())
     return "; ".join(wrong)
@@ -227,7 +227,7 @@ def meta_problems(
 
     What is a prefix of names may end in a dash, and may be a dot or two.
     """
-    from crdlint import objectmeta  # noqa: PLC0415 - few schemas embed resources
+    from crdlint import objectmeta
 
     metadata = dict(metadata)
     prefix = metadata.pop("generateName", "")
@@ -240,7 +240,7 @@ def meta_problems(
 
 
 def _check_metadata(metadata: Any, at: At, base: str, found: list[ObjectError]) -> None:
-    from crdlint import objectmeta  # noqa: PLC0415 - few schemas embed resources
+    from crdlint import objectmeta
 
     typed, _, wrong = objectmeta.decode(metadata, drop_malformed=False)
     field = field_path(at, base)

@@ -139,7 +139,7 @@ def decode(served: Served, data: Mapping[str, Any], outcome: Outcome) -> Object:
 
 
 def _metadata(data: Any) -> tuple[Object, list[str]]:
-    from crdlint import objectmeta  # noqa: PLC0415 - not needed to lint
+    from crdlint import objectmeta
 
     typed, unknown, wrong = objectmeta.decode(data, drop_malformed=False)
     if wrong:
@@ -206,7 +206,7 @@ def _check_rules(
 
 
 def _check_metadata(served: Served, value: Object) -> list[ObjectError]:
-    from crdlint import objectmeta  # noqa: PLC0415 - not needed to lint
+    from crdlint import objectmeta
 
     found = []
     for problem in meta_problems(

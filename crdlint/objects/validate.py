@@ -397,7 +397,7 @@ def _count(n: int, what: str) -> str:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    from crdlint import goregex  # noqa: PLC0415 - only objects with patterns need it
+    from crdlint import goregex
 
     try:
         return bool(goregex.matches(pattern, text))
