@@ -510,13 +510,35 @@ _EITHER = [{"type": "integer"}, {"type": "string"}]
 
 def _meaningful(data: Mapping[str, Any], key: str) -> list[Any]:
     """Return the branches of a junctor, none where they only spell out int-or-string."""
-    branches = data.get(key) or []
-    if data.get(INT_OR_STRING):
-        if key == "anyOf" and json_equal(branches, _EITHER):
+    branches = list(data.get(key) or [])
+    if branches and data.get(INT_OR_STRING):
+        if key == "anyOf" and json_equal([bare(b) for b in branches], _EITHER):
             return []
         if key == "allOf":
-            return [b for b in branches if not json_equal(b, {"anyOf": _EITHER})]
-    return list(branches)
+            return [b for b in branches if not _is_either(b)]
+    return branches
+
+
+def _is_either(branch: Any) -> bool:
+    inner = branch.get("anyOf") if isinstance(branch, dict) and len(branch) == 1 else []
+    return json_equal([bare(b) for b in inner or []], _EITHER)
+
+
+def bare(data: Any) -> Any:
+    """Return a schema without the documentation at and below it; fields keep their names."""
+    if not isinstance(data, dict):
+        return data
+    found = {}
+    for key, value in data.items():
+        if key in DOCUMENTATION:
+            continue
+        if key in BRANCHES and isinstance(value, list):
+            value = [bare(branch) for branch in value]  # noqa: PLW2901
+        elif key in HOLDS and isinstance(value, dict):
+            named = HOLDS[key] in ("named", "named-or-strings")
+            value = {k: bare(v) for k, v in value.items()} if named else bare(value)  # noqa: PLW2901
+        found[key] = value
+    return found
 
 
 def _words(data: Any, prefix: str = "", depth: int = 0) -> set[str]:

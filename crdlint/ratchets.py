@@ -46,8 +46,7 @@ class _Stored:
         self.formats: set[str] = set()
         self.warnings: set[str] = set()
         for root in old.schemas:
-            visit = _Visit(None)
-            visit.schema(root)
+            visit = _walk(root)
             stages = {problem.stage for problem in visit.found}
             structural = not stages & {CONVERT, STRUCTURAL}
             self.nonstructural |= not structural
@@ -89,6 +88,10 @@ class Ratchets:
             self._structural = prunes or not self.was.nonstructural or _needs_structure(self.new)
         return self._structural
 
+    def kept(self, problems: list[Problem]) -> list[Problem]:
+        """Return the problems that nothing excuses."""
+        return [problem for problem in problems if not self.excuses(problem)]
+
     def excuses(self, problem: Problem) -> bool:
         """Tell whether the server does not say a problem of the new CRD; may take out a part."""
         if problem.stage in _STRUCTURAL_ONLY and not self.structural:
@@ -123,36 +126,31 @@ def _needs_structure(crd: Crd) -> bool:
     return False
 
 
-class _Visit(engine._Visit):  # noqa: SLF001 - the engine's own walk, with problems taken out
-    """A walk over a schema that keeps what the ratchets do not excuse, and runs no advice."""
+def _tables() -> dict[str, tuple[engine.Table, tuple[Registered, ...]]]:
+    """Return the engine's tables without advice, which is not the server's."""
+    if not _CHECKS:
+        for kind, (table, always) in engine._TABLES.items():  # noqa: SLF001
+            checks = {
+                key: (tuple(c for c in checks if c.stage), holds)
+                for key, (checks, holds) in table.items()
+            }
+            _CHECKS[kind] = checks, tuple(c for c in always if c.stage)
+    return _CHECKS
 
-    __slots__ = ("ratchets",)
 
-    def __init__(self, ratchets: Ratchets | None) -> None:
-        super().__init__()
-        self.ratchets = ratchets
+_CHECKS: dict[str, tuple[engine.Table, tuple[Registered, ...]]] = {}
 
-    def check(self, check: Registered, node: Node, value: Any) -> None:
-        """Run a check of the server, or put it off; advice is not the server's."""
-        if check.stage:
-            super().check(check, node, value)
 
-    def run(self, check: Registered, node: Node, value: Any) -> None:
-        """Run one check, and drop what is excused."""
-        before = len(self.found)
-        super().run(check, node, value)
-        if self.ratchets is not None and len(self.found) > before:
-            excuses = self.ratchets.excuses
-            self.found[before:] = [p for p in self.found[before:] if not excuses(p)]
-
-    def schema(self, root: Node) -> None:
-        """Walk one schema."""
-        tables = engine._TABLES  # noqa: SLF001
-        stack: list[Node] = []
-        self.node(root, *tables["root"], stack)
-        while stack:
-            node = stack.pop()
-            self.node(node, *tables["junctor" if node.junctor else "spine"], stack)
+def _walk(root: Node) -> engine._Visit:
+    """Run the server's checks over a schema, all but those that are put off."""
+    tables = _tables()
+    visit = engine._Visit()  # noqa: SLF001
+    stack: list[Node] = []
+    visit.node(root, *tables["root"], stack)
+    while stack:
+        node = stack.pop()
+        visit.node(node, *tables["junctor" if node.junctor else "spine"], stack)
+    return visit
 
 
 def update(old: Crd, new: Crd) -> list[Problem]:
@@ -162,10 +160,10 @@ def update(old: Crd, new: Crd) -> list[Problem]:
     """
     new.old = old
     ratchets = Ratchets(old, new)
-    visit = _Visit(ratchets)
+    visit = engine._Visit()  # noqa: SLF001
     for node in (new.root, *new.root.children()):
-        visit.node(node, *engine._TABLES[node.kind], None)  # noqa: SLF001
-    problems = visit.found
+        visit.node(node, *_tables()[node.kind], None)
+    problems = ratchets.kept(visit.found)
     for root in new.schemas:
         problems += _schema(root, ratchets)
     problems += _ca_bundle(old, new)
@@ -175,13 +173,16 @@ def update(old: Crd, new: Crd) -> list[Problem]:
 
 
 def _schema(root: Node, ratchets: Ratchets) -> list[Problem]:
-    visit = _Visit(ratchets)
-    visit.schema(root)
+    visit = _walk(root)
     stages: dict[str, list[Problem]] = {}
-    for problem in visit.found:
+    for problem in ratchets.kept(visit.found):
         stages.setdefault(problem.stage, []).append(problem)
     free = [p for stage in engine._UNGATED for p in stages.pop(stage, ())]  # noqa: SLF001
-    return server.gate(stages, visit.deferred) + free
+
+    def deferred(stage: str) -> list[Problem]:
+        return ratchets.kept(visit.deferred(stage))
+
+    return server.gate(stages, deferred) + free
 
 
 def _stored_versions(old: Crd, new: Crd, problems: list[Problem]) -> None:
@@ -211,7 +212,7 @@ def _accepted_names(old: Crd, problems: list[Problem]) -> Iterator[Problem]:
 
     Source: ValidateCustomResourceDefinitionStatus.
     """
-    visit = _Visit(None)
+    visit = engine._Visit()  # noqa: SLF001
     for check in LINT.get("crd", ()):
         if set(check.ids) & _NAMES:
             visit.run(check, old.root, engine._NO_VALUE)  # noqa: SLF001

@@ -9,6 +9,7 @@ from crdlint.changes import (
     LIST_TYPE,
     PRESERVE,
     Change,
+    bare,
     json_equal,
     kinds_of,
     type_name,
@@ -38,13 +39,6 @@ def keeps_unknown(node: Node) -> bool:
 def is_open(value: Any) -> bool:
     """Tell whether a value of additionalProperties lets any name in."""
     return isinstance(value, dict) or value is True
-
-
-def bare(data: Any) -> Any:
-    """Return a schema without its documentation, to compare what it demands."""
-    if isinstance(data, dict):
-        return {k: bare(v) for k, v in data.items() if k not in DOCUMENTATION}
-    return data
 
 
 def _implicit(node: Node, name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from crdlint import formats
 from crdlint.changes import Bound, kinds_of
 from crdlint.diffrule import VALUE, Problem, diff, is_item, is_map_value, show, step
-from crdlint.rules.diff_values import only_values
+from crdlint.rules.diff_values import values_left
 from crdlint.tree import ABSENT
 
 if TYPE_CHECKING:
@@ -66,10 +66,12 @@ def format_changed(change: Change) -> Problems:
     if before == after:
         text = f"{text}: Kubernetes 1.{change.new.crd.minor} checks neither"
         yield Problem(change, text, rule="format-without-effect")
+    elif _implied(change, before, after):
+        return
     elif not after or (before, after) in _WIDER:
         rule = "format-relaxed" if after else "format-removed"
         yield Problem(change, f"{text}: readers may meet values that were refused", rule=rule)
-    elif not _already(change, after):
+    else:
         rule = "format-changed" if before else "format-added"
         yield Problem(change, f"{text}: values of another form are refused now", rule=rule)
 
@@ -82,9 +84,12 @@ def _demand(value: Any, kind: str, change: Change) -> str:
     return "" if name in _NO_DEMAND else name
 
 
-def _already(change: Change, name: str) -> bool:
-    """Tell whether all values that were allowed before have the format."""
-    values = only_values(change.old)
+def _implied(change: Change, before: str, after: str) -> bool:
+    """Tell whether the rest of the schema keeps to a format that came or went."""
+    if before and after:
+        return False
+    name = after or before
+    values = values_left(change, change.old if after else change.new)
     if values is not None:
         texts = [value for value in values if isinstance(value, str)]
         if name not in _BOUNDS:

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from crdlint.tree import Node
 
 
-def only_values(node: Node) -> list[Any] | None:
-    """Return all values that a schema lets in where that is a short list, else None."""
-    values = node.get("enum")
+def values_left(change: Change, node: Node) -> list[Any] | None:
+    """Return all values that one side lets in where its enum names them, else None.
+
+    What no such value breaks is neither tightened nor relaxed.
+    """
+    values = None if change.pair.reversed else node.get("enum")
     return list(values) if values else None
 
 
@@ -78,12 +81,15 @@ def _register_limit(
     @diff(f"{prefix}-tightened", f"{prefix}-relaxed", on=f"schema.{keyword}", tightens=VALUE)
     def limit_changed(change: Change) -> Problems:
         before, after = change.before, change.after
-        if not _tighter(before, after, upper):
+        tighter = _tighter(before, after, upper)
+        values = values_left(change, change.old if tighter else change.new)
+        limit = after if tighter else before
+        if values is not None and all(_within(measure(v), limit, upper) for v in values):
+            return
+        if not tighter:
             text = f"{step(change)}: readers may meet {refused} than before"
             yield Problem(change, text, rule=f"{prefix}-relaxed")
-            return
-        values = None if change.pair.reversed else only_values(change.old)
-        if values is None or not all(_within(measure(v), after, upper) for v in values):
+        else:
             text = f"{step(change)}: {refused} are refused now"
             yield Problem(change, text, rule=f"{prefix}-tightened")
 
@@ -120,11 +126,11 @@ def pattern_changed(change: Change) -> Problems:
     before, after = change.before, change.after
     text = step(change)
     if after is ABSENT:
-        text = f"{text}: readers may meet texts that were refused"
-        yield Problem(change, text, rule="pattern-removed")
+        if not _all_match(values_left(change, change.new), before):
+            text = f"{text}: readers may meet texts that were refused"
+            yield Problem(change, text, rule="pattern-removed")
         return
-    values = None if change.pair.reversed else only_values(change.old)
-    if values is not None and all(_matches(after, v) for v in values if isinstance(v, str)):
+    if _all_match(values_left(change, change.old), after):
         return
     relation = "narrower" if before is ABSENT else compare(before, after)
     if before is ABSENT and compare("", after) == "equal":
@@ -142,13 +148,16 @@ def pattern_changed(change: Change) -> Problems:
         yield Problem(change, text, rule="pattern-changed")
 
 
-def _matches(pattern: str, text: str) -> bool:
+def _all_match(values: list[Any] | None, pattern: str) -> bool:
     from crdlint import goregex
 
+    if values is None:
+        return False
     try:
-        return goregex.compile(pattern).search(text) is not None
+        compiled = goregex.compile(pattern)
     except goregex.RegexError:
         return False
+    return all(compiled.search(text) for text in values if isinstance(text, str))
 
 
 def _missing(values: list[Any], others: list[Any]) -> list[Any]:
@@ -167,6 +176,8 @@ def _missing(values: list[Any], others: list[Any]) -> list[Any]:
 def enum_changed(change: Change) -> Problems:
     before, after = change.before, change.after
     inside = " (inside `not`)" if change.pair.reversed else ""
+    if after is ABSENT and _covers(before, change):
+        return
     if after is ABSENT:
         text = f"only {show(before)} were allowed; readers may meet anything now{inside}"
         yield Problem(change, text, rule="enum-removed")
@@ -208,12 +219,14 @@ def _letters(text: str) -> str:
 
 def _covers(values: list[Any], change: Change) -> bool:
     """Tell whether an enum names all that the type allows."""
-    if change.pair.reversed or change.new.get("nullable"):
+    if change.pair.reversed or change.new.get("nullable") or change.old.get("nullable"):
         return False
-    if change.new.get("type") == "boolean":
+    side = 0 if change.added else 1
+    kind = (change.old, change.new)[side].get("type")
+    if kind == "boolean":
         return any(v is True for v in values) and any(v is False for v in values)
-    low, high = (change.pair.values[0].get(key) for key in ("minimum", "maximum"))
-    if change.old.get("type") == "integer" and isinstance(low, Bound) and isinstance(high, Bound):
+    low, high = (change.pair.values[side].get(key) for key in ("minimum", "maximum"))
+    if kind == "integer" and isinstance(low, Bound) and isinstance(high, Bound):
         if high.value - low.value > 1000:
             return False
         wanted = range(int(low.value), int(high.value) + 1)
