@@ -48,7 +48,9 @@ def compare(name: str, ours: list[str], theirs: list[str]) -> None:
 def main() -> None:
     """Measure what the command line names."""
     paths = files(sys.argv[1:])
-    compare("one small CRD against importing click and yaml", [*CRDLINT, "lint", str(SMALL)], IMPORTS)
+    compare(
+        "one small CRD against importing click and yaml", [*CRDLINT, "lint", str(SMALL)], IMPORTS
+    )
     if not paths:
         return
     size = sum(os.path.getsize(path) for path in paths)

@@ -241,10 +241,8 @@ def _field(place: Place) -> str:
     if node.kind != "schema":
         return server.join(place.path)
     name = _version(node)
-    field = node.field or "the root"
-    if name != "*" and len(node.crd.versions) > 1:
-        field = f"{name} {field}"
-    return f"{field} {server.join(place.keys)}" if place.keys else field
+    field = reading.people_write(place.path)
+    return f"{name} {field}" if name != "*" and len(node.crd.versions) > 1 else field
 
 
 def _identity(subject: Subject) -> Crd:
@@ -256,7 +254,8 @@ def _identity(subject: Subject) -> Crd:
     places: dict[Path, Span] = {}
     for path in _name_paths(crd):
         places[path] = subject.locate(path)
-    return Crd(data, _Remembered(subject, places), item=subject.item, minor=crd.minor)
+    remembered: Any = _Remembered(subject, places)  # all that problems ask of a document
+    return Crd(data, remembered, item=subject.item, minor=crd.minor)
 
 
 def _name_paths(crd: Crd) -> Iterable[Path]:

@@ -22,7 +22,8 @@ PROFILES = ("default", "api", "strict")
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or unreadable input.",
+    epilog="Exit status: 0 nothing at or above --fail-on, 1 findings, "
+    "2 wrong usage or unreadable input.",
 )
 @click.version_option(__version__, "-V", "--version", message="crdlint %(version)s")
 def cli() -> None:

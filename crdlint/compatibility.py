@@ -1,4 +1,4 @@
-"""Field by field, what becomes of objects that travel between two versions under conversion None."""
+"""Field by field, what becomes of objects that travel between versions under conversion None."""
 
 from __future__ import annotations
 

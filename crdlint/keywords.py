@@ -1,4 +1,4 @@
-"""The 44 keywords of JSONSchemaProps: what each holds, and which value means the same as absence."""
+"""The 44 keywords of JSONSchemaProps: what each holds, and which value means absence."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 OLDEST = 25
 NEWEST = 37
 
-# The first minor that behaves so; sources: the feature gates and the release that dropped or added the check.
+# The first minor that behaves so; sources: feature gates, and the release that has the check.
 JUNCTOR_ADDITIONAL_PROPERTIES_FALSE = 31
 SELECTABLE_FIELDS = 31
 UNRECOGNIZED_FORMAT_WARNING = 34
@@ -28,9 +28,7 @@ def parse_minor(text: str) -> int:
         )
     minor = int(parts[1])
     if minor < OLDEST:
-        raise VersionError(
-            f"Kubernetes {text} is too old: crdlint knows 1.{OLDEST} to 1.{NEWEST}, so name one of these"
-        )
+        raise VersionError(f"Kubernetes {text} is too old: name one of 1.{OLDEST} to 1.{NEWEST}")
     return minor
 
 

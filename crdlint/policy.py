@@ -29,8 +29,7 @@ class Policy:
         """Return the severity of a rule and its cure, or None when the profile leaves it out."""
         known = self._known.get(rule)
         if known is None:
-            try: page = pages.page(rule)
-            except pages.PageError: return ("error", "TEMP")
+            page = pages.page(rule)
             on = PROFILES.index(page.profile) <= PROFILES.index(self.profile)
             known = (page.severity, page.cure) if on or rule in self.extra else ("", "")
             self._known[rule] = known

@@ -183,19 +183,19 @@ def _unknown(subject: Subject, decoded: shape.Shape) -> Iterator[Hit]:
         field = server.join(path)
         yield Hit(
             "unknown-field",
-            f"{path[-1]!r} is no field here; kubectl apply is refused, other clients lose it",
+            "there is no such field; kubectl apply is refused, other clients lose it",
             span=subject.locate(path, key=True),
             path=path,
-            field=people_write(path[:-1]),
+            field=people_write(path),
             claims=None if refused else [("Strict", field)],
         )
     for path in decoded.hidden:
         yield Hit(
             "unknown-field-dropped",
-            f"{path[-1]!r} is no field here, and the API server drops it without a word",
+            "there is no such field, and the API server drops it without a word",
             span=subject.locate(path, key=True),
             path=path,
-            field=people_write(path[:-1]),
+            field=people_write(path),
         )
 
 

@@ -23,7 +23,7 @@ CASES = [(p, example) for p in LINT_PAGES for example in p.examples]
 def findings(page: pages.Page, example: pages.Example) -> list[Finding]:
     minors = [example.minor] if example.minor else None
     policy = Policy(extra={page.id})
-    source = Source("page.yaml", lambda: example.document.encode())
+    source = Source("page.yaml", example.document.encode)
     return api.lint([source], minors=minors, policy=policy).findings
 
 

@@ -84,7 +84,17 @@ def test_equal_schemas_are_hoisted_and_checked_once() -> None:
 
 
 def test_the_server_spells_hoisted_places_at_the_top() -> None:
-    path = ("spec", "versions", 1, "schema", "openAPIV3Schema", "properties", "a.b", "items", "type")
+    path = (
+        "spec",
+        "versions",
+        1,
+        "schema",
+        "openAPIV3Schema",
+        "properties",
+        "a.b",
+        "items",
+        "type",
+    )
     tail = "openAPIV3Schema.properties[a.b].items.type"
     assert server.spell(crd(OBJECT, OBJECT), path) == f"spec.validation.{tail}"
     other = {**OBJECT, "title": "t"}

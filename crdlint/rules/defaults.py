@@ -53,7 +53,9 @@ def default_int_or_string(node: Node, default: Any) -> Problems:
     if node.get("x-kubernetes-int-or-string") and (
         isinstance(default, bool | float | list | dict) and default is not None
     ):
-        message = "is neither a number nor a text, so every object that needs the default is refused"
+        message = (
+            "is neither a number nor a text, so every object that needs the default is refused"
+        )
         yield Problem(node.at("default"), message)
 
 

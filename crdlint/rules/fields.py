@@ -56,7 +56,7 @@ def required_with_default(node: Node, required: list[str]) -> Problems:
 
 @lint("embedded-metadata-pruned", on="spine.properties")
 def embedded_metadata_pruned(node: Node, properties: Mapping[str, Any]) -> Problems:
-    """Report object metadata without fields, as in a pod template: labels written there are lost."""
+    """Report object metadata without fields, as in a template: labels written there are lost."""
     if node.is_root or node.get(EMBEDDED) or "spec" not in properties:
         return
     metadata = properties.get("metadata")

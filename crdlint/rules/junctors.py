@@ -52,7 +52,7 @@ def junctor_keyword(node: Node) -> Problems:
         if value == [] and key.endswith(("list-map-keys", "validations")):
             continue
         junctor = next(step for step in _steps_up(node) if step in JUNCTORS)
-        message = f"{key} cannot stand inside {junctor}"
+        message = f"cannot stand inside {junctor}"
         yield Problem(node.at(key), message, refused=["Forbidden"])
 
 
@@ -119,7 +119,7 @@ def _missing(
             for step, inner in held(key, branch[key]):
                 yield from _missing(root, inner, spine, (*way, *step), path)
     for key in ("items", "properties"):
-        if key not in branch or HOLDS[key] == "named" and not branch[key]:
+        if key not in branch or (HOLDS[key] == "named" and not branch[key]):
             continue
         if key == "items" and not has_items(branch):
             continue

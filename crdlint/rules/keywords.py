@@ -31,7 +31,7 @@ def unsupported_keyword(node: Node, _: Any) -> Problems:
 
 
 def _unsupported(node: Node, key: str) -> Problem:
-    return Problem(node.at(key), f"{key} is not supported in a CRD", refused=["Forbidden"])
+    return Problem(node.at(key), "is no keyword of a CRD", refused=["Forbidden"])
 
 
 @lint("items-list", on="schema.items", stage=KEYWORDS)
@@ -65,7 +65,7 @@ def schema_not_convertible(node: Node, _: Any) -> Problems:
         root = node
         while not root.is_root and root.parent is not None:
             root = root.parent
-        message = f"{key} cannot be part of a structural schema"
+        message = "cannot be part of a structural schema"
         yield Problem(node.at(key), message, refused=[("Invalid", root.at())])
 
 

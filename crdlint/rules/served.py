@@ -53,9 +53,7 @@ def conversion_none(crd: Node) -> Problems:
                 f"and conversion is None: objects that one takes the other refuses{more}"
             )
             related = [(a.at("name"), "the other version")]
-            yield Problem(
-                b.at("name"), message, rule="conversion-none-differs", related=related
-            )
+            yield Problem(b.at("name"), message, rule="conversion-none-differs", related=related)
 
 
 def _listed(rows: list[Row]) -> str:

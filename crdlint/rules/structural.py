@@ -127,10 +127,10 @@ def root_metadata_restricted(node: Node, properties: dict[str, Any]) -> Problems
             others = [name for name in value if name not in ("name", "generateName")]
             if not others:
                 continue
-            place, what = node.at("properties", "metadata", key, others[0]), others[0]
+            place = node.at("properties", "metadata", key, others[0])
         else:
-            place, what = node.at("properties", "metadata", key), key
-        message = f"{what}: a CRD may only restrict name and generateName of object metadata"
+            place = node.at("properties", "metadata", key)
+        message = "a CRD may only restrict name and generateName of object metadata"
         yield Problem(place, message, refused=[("Forbidden", node.at("properties", "metadata"))])
         return
 
