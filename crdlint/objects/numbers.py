@@ -71,10 +71,25 @@ def in_range(value: Any, native: str, format_: str) -> bool:
     """Tell whether a number fits its type. Source: IsValueValidAgainstRange of kube-openapi."""
     if native == "number":
         return format_ != "float" or abs(value) < _FLOAT32_OVERFLOW
-    if isinstance(value, float) and not value.is_integer():
-        return False
+    if isinstance(value, float):
+        if not value.is_integer():
+            return False
+        value = _shortest(value)
     bits = 31 if format_ == "int32" else 63
     return bool(-(1 << bits) <= value < 1 << bits)
+
+
+def _shortest(value: float) -> int:
+    """Return the whole number that Go prints for a float: its shortest digits, padded with zeros.
+
+    So -2^63 becomes -9223372036854776000, which fits no int64.
+    """
+    digits, _, exponent = repr(value).partition("e")
+    if not exponent:
+        return int(value)
+    whole, _, fraction = digits.partition(".")
+    fraction = "" if fraction == "0" else fraction
+    return int(whole + fraction) * 10 ** (int(exponent) - len(fraction))
 
 
 def _said(value: Any, what: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint import formats
 from crdlint.keywords import same_json
-from crdlint.kubernetes import UNRECOGNIZED_FORMAT_WARNING
+from crdlint.kubernetes import BOUNDS_TYPED, UNRECOGNIZED_FORMAT_WARNING
 from crdlint.rule import WARN, Problem, lint
 
 if TYPE_CHECKING:
@@ -93,12 +93,12 @@ def enum_empty(node: Node, enum: list[Any]) -> Problems:
         yield Problem(node.at("enum"), "an empty enum allows every value")
 
 
-@lint("enum-lacks-null", on="schema.nullable")
-def enum_lacks_null(node: Node, nullable: bool) -> Problems:
-    """Warn of a nullable field whose enum refuses null."""
+@lint("enum-refuses-null", on="schema.nullable")
+def enum_refuses_null(node: Node, nullable: bool) -> Problems:
+    """Note nullable fields with an enum: the server finds null in no enum, even when listed."""
     enum = node.get("enum")
-    if nullable and enum and None not in enum:
-        message = "null is allowed by nullable, but refused by the enum"
+    if nullable and enum:
+        message = "does nothing beside an enum: null is refused, listed or not"
         yield Problem(node.at("nullable"), message, related=[(node.at("enum"), "the enum")])
 
 
@@ -135,6 +135,25 @@ def bounds_unsatisfiable(node: Node, _: Any) -> Problems:
             )
             related = [(node.at(low), f"{low} here")] if low in node.data else []
             yield Problem(node.at(high), message, related=related)
+
+
+@lint("bound-refuses-all", on="schema.maximum schema.minimum schema.multipleOf")
+def bound_refuses_all(node: Node, _: Any) -> Problems:
+    """Report bounds that are no number of the type: servers from 1.36 refuse every value then."""
+    kind = node.get("type")
+    if node.crd.minor < BOUNDS_TYPED or kind not in ("integer", "number"):
+        return
+    from crdlint.objects.numbers import RANGES, float_of, in_range
+
+    format_ = node.get("format") or ""
+    format_ = format_ if format_ in RANGES[kind] else ""
+    for key in ("maximum", "minimum", "multipleOf"):
+        bound = node.get(key)
+        if bound is not None and not in_range(float_of(bound), kind, format_):
+            message = (
+                f"{bound} is no {format_ or 'int64'}, so servers from 1.36 on refuse every value"
+            )
+            yield Problem(node.at(key), message)
 
 
 @lint("keyword-without-effect", on=" ".join(f"schema.{key}" for key in APPLIES))
