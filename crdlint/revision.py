@@ -1,7 +1,6 @@
 """Texts that are not files: git revisions, and the CRDs of a cluster by the user's own kubectl."""
 
 # pathlib costs more start-up than a clean run may.
-# ruff: noqa: PTH109, PTH110, PTH118
 
 from __future__ import annotations
 
