@@ -10,7 +10,7 @@ from crdlint.keywords import same_json
 from crdlint.rule import SPEC, WARN, Problem, lint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from crdlint.document import Path
     from crdlint.rule import Problems
@@ -157,10 +157,8 @@ def too_large(node: Node) -> Problems:
     data = _written(node.crd)
     if data is None:
         return
-    import json  # noqa: PLC0415 - only big CRDs are measured
-
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, sort_keys=True)
-    size = len(text.encode("utf-8", "surrogatepass"))
+    text = _json(data)
+    size = _size(text)
     if size > ETCD_LIMIT:
         limit = f"a request may have {REQUEST_LIMIT:,}"
         if size <= REQUEST_LIMIT:
@@ -189,20 +187,28 @@ def _written(crd: Crd) -> Mapping[str, Any] | None:
 
 
 def _last_applied_size(data: Mapping[str, Any], text: str) -> int:
-    """Return the bytes of all annotations after a client-side apply."""
+    """Return the bytes of all annotations after a client-side apply; `text` is the data as JSON."""
     metadata = data.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-    own = sum(_bytes_of(annotations)) if isinstance(annotations, dict) else 0
-    # kubectl's encoder writes these as \u003c and the like
-    escaped = sum(text.count(char) for char in "<>&") * 5
-    before = 0
-    if isinstance(annotations, dict) and isinstance(annotations.get(LAST_APPLIED), str):
-        before = len(annotations[LAST_APPLIED].encode("utf-8", "surrogatepass"))
-    size = len(text.encode("utf-8", "surrogatepass"))
-    return own + size + escaped + 1 + len(LAST_APPLIED) - 2 * before
+    others = {}
+    if isinstance(metadata, dict) and isinstance(annotations, dict):
+        others = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
+        if len(others) < len(annotations):
+            text = _json({**data, "metadata": {**metadata, "annotations": others}})
+    escaped = sum(text.count(char) for char in "<>&") * 5  # kubectl writes \u003c and the like
+    copied = _size(text) + escaped + 1  # and a line end
+    return (
+        _size(LAST_APPLIED)
+        + copied
+        + sum(_size(key + value) for key, value in others.items() if isinstance(value, str))
+    )
 
 
-def _bytes_of(annotations: Mapping[str, Any]) -> Iterator[int]:
-    for key, value in annotations.items():
-        if isinstance(value, str):
-            yield len((key + value).encode("utf-8", "surrogatepass"))
+def _json(data: Mapping[str, Any]) -> str:
+    import json
+
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False, sort_keys=True)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
