@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from crdlint import goregex_classes as classes
+from crdlint import goregex_syntax as syntax
 
 _MAX_STATES = 6000  # of one automaton; repeats are written out
 _MAX_STEPS = 30000  # pairs of sets of states that are looked at
 _TOP = 0x10FFFF
 
 Ranges = list[tuple[int, int]]
-
-_CATEGORIES: dict[str, Ranges] = {
-    "DIGIT": [(48, 57)],
-    "SPACE": [(9, 10), (12, 13), (32, 32)],
-    "WORD": [(48, 57), (65, 90), (95, 95), (97, 122)],
-}
 
 
 class _UnknownError(Exception):
@@ -52,118 +46,99 @@ def compare(before: str, after: str) -> str:
         return "unknown"
 
 
+def matches(pattern: str, text: str) -> bool:
+    """Tell whether a pattern surely matches a text."""
+    try:
+        automaton, first, last = _build(pattern)
+    except (_UnknownError, RecursionError):
+        return False
+    runner = _Runner((automaton, first, last), [])
+    states, at_start = runner.start, True
+    for char in text:
+        states, at_start = runner.step(states, ord(char)), False
+    return runner.accepts(states, at_start)
+
+
 def _build(pattern: str) -> tuple[_Automaton, int, int]:
     """Return the automaton of a pattern, with its first and its last state."""
-    from re import _parser as parser  # type: ignore[attr-defined]
-
-    from crdlint import goregex
-
     try:
-        compiled = goregex.compile(pattern)
-        tree = parser.parse(compiled.pattern, compiled.flags & ~re.UNICODE & ~re.ASCII)
-    except (goregex.RegexError, re.error, OverflowError):
+        tree = syntax.parse(pattern)
+    except syntax.RegexError:
         raise _UnknownError from None
-    if (tree.state.flags | compiled.flags) & (re.IGNORECASE | re.MULTILINE):
-        raise _UnknownError
     into = _Automaton()
-    first, last = into.state(), into.state()
-    dotall = bool((tree.state.flags | compiled.flags) & re.DOTALL)
-    start = into.state()
+    first, last, start = into.state(), into.state(), into.state()
     into.edges[first].append(([(0, _TOP)], first))
     into.free[first].append(("", start))
-    end = _sequence(into, list(tree), start, dotall)
-    into.free[end].append(("", last))
+    into.free[_node(into, tree, start)].append(("", last))
     into.edges[last].append(([(0, _TOP)], last))
     return into, first, last
 
 
-def _sequence(into: _Automaton, items: list[Any], at: int, dotall: bool) -> int:
-    for name, value in items:
-        at = _item(into, str(name), value, at, dotall)
-    return at
+_CONDITIONS = {syntax.BEGIN_TEXT: "^", syntax.END_TEXT: "$"}
 
 
-def _item(into: _Automaton, name: str, value: Any, at: int, dotall: bool) -> int:
+def _node(into: _Automaton, node: syntax.Node, at: int) -> int:
     """Add one part of a pattern behind a state and return the state behind the part."""
-    if name in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
+    kind = node.kind
+    if kind in (syntax.EMPTY, syntax.LITERAL):
+        for rune in node.runes:
+            folds = classes.orbit(rune) if node.flags & syntax.FOLD else [rune]
+            at = _letter(into, at, [(fold, fold) for fold in folds])
+        return at
+    if kind == syntax.CLASS:
+        return _letter(into, at, node.ranges)
+    if kind in (syntax.ANY, syntax.ANY_NOT_NEWLINE):
+        return _letter(into, at, [(0, _TOP)] if kind == syntax.ANY else _inverse([(10, 10)]))
+    if kind in (syntax.CAPTURE, syntax.CONCAT):
+        for part in node.sub:
+            at = _node(into, part, at)
+        return at
+    if kind == syntax.ALTERNATE:
         end = into.state()
-        into.edges[at].append((_ranges(name, value, dotall), end))
-        return end
-    if name == "SUBPATTERN":
-        _group, add, drop, inner = value
-        if (add | drop) & (re.IGNORECASE | re.MULTILINE):
-            raise _UnknownError
-        inside = (dotall or bool(add & re.DOTALL)) and not drop & re.DOTALL
-        return _sequence(into, list(inner), at, inside)
-    if name == "BRANCH":
-        end = into.state()
-        for branch in value[1]:
+        for part in node.sub:
             start = into.state()
             into.free[at].append(("", start))
-            into.free[_sequence(into, list(branch), start, dotall)].append(("", end))
+            into.free[_node(into, part, start)].append(("", end))
         return end
-    if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-        return _repeat(into, value, at, dotall)
-    if name == "AT":
-        condition = {"AT_BEGINNING": "^", "AT_BEGINNING_STRING": "^"}.get(str(value))
-        condition = condition or {"AT_END": "$", "AT_END_STRING": "$"}.get(str(value))
-        if condition is None:
-            raise _UnknownError
+    if kind in _REPEATS:
+        least, most = _REPEATS[kind] or (node.least, node.most)
+        return _repeat(into, node.sub[0], least, most, at)
+    if kind in _CONDITIONS:
         end = into.state()
-        into.free[at].append((condition, end))
+        into.free[at].append((_CONDITIONS[kind], end))
         return end
-    raise _UnknownError
+    raise _UnknownError  # lines and word boundaries
 
 
-def _repeat(into: _Automaton, value: Any, at: int, dotall: bool) -> int:
-    least, most, inner = value
-    items = list(inner)
-    for _ in range(least):
-        at = _sequence(into, items, at, dotall)
+_REPEATS: dict[int, tuple[int, int] | None] = {
+    syntax.STAR: (0, -1),
+    syntax.PLUS: (1, -1),
+    syntax.QUEST: (0, 1),
+    syntax.REPEAT: None,
+}
+
+
+def _letter(into: _Automaton, at: int, ranges: Ranges) -> int:
     end = into.state()
-    into.free[at].append(("", end))
-    if most >= 2**31 or str(most) == "MAXREPEAT":
-        start = into.state()
-        into.free[at].append(("", start))
-        last = _sequence(into, items, start, dotall)
-        into.free[last] += [("", start), ("", end)]
-        return end
-    for _ in range(most - least):
-        at = _sequence(into, items, at, dotall)
-        into.free[at].append(("", end))
+    into.edges[at].append((ranges, end))
     return end
 
 
-def _ranges(name: str, value: Any, dotall: bool) -> Ranges:
-    if name == "LITERAL":
-        return [(value, value)]
-    if name == "NOT_LITERAL":
-        return _inverse([(value, value)])
-    if name == "ANY":
-        return [(0, _TOP)] if dotall else _inverse([(10, 10)])
-    found: Ranges = []
-    negated = False
-    for kind, item in value:
-        if str(kind) == "NEGATE":
-            negated = True
-        elif str(kind) == "LITERAL":
-            found.append((item, item))
-        elif str(kind) == "RANGE":
-            found.append(item)
-        elif str(kind) == "CATEGORY":
-            found += _category(str(item))
-        else:
-            raise _UnknownError
-    return _inverse(found) if negated else found
-
-
-def _category(name: str) -> Ranges:
-    """Return the characters of a class such as digits, or its opposite, ASCII only as in Go."""
-    word = name.removeprefix("CATEGORY_").removeprefix("UNI_")
-    known = _CATEGORIES.get(word.removeprefix("NOT_"))
-    if known is None:
-        raise _UnknownError
-    return _inverse(known) if word.startswith("NOT_") else known
+def _repeat(into: _Automaton, part: syntax.Node, least: int, most: int, at: int) -> int:
+    """Write a repeat out; `most` is -1 where there is no end."""
+    for _ in range(least):
+        at = _node(into, part, at)
+    end = into.state()
+    into.free[at].append(("", end))
+    if most < 0:
+        start = into.state()
+        into.free[at].append(("", start))
+        into.free[_node(into, part, start)] += [("", start), ("", end)]
+        return end
+    for _ in range(most - least):
+        at = _node(into, part, at)
+        into.free[at].append(("", end))
+    return end
 
 
 def _inverse(ranges: Ranges) -> Ranges:
@@ -224,10 +199,11 @@ class _Runner:
         """Return the states behind each letter."""
         known = self.steps.get(states)
         if known is None:
-            known = self.steps[states] = [self._step(states, letter) for letter in self.letters]
+            known = self.steps[states] = [self.step(states, letter) for letter in self.letters]
         return known
 
-    def _step(self, states: frozenset[int], letter: int) -> frozenset[int]:
+    def step(self, states: frozenset[int], letter: int) -> frozenset[int]:
+        """Return the states behind one letter."""
         if self.last in states:  # it has matched already, whatever follows
             return frozenset((self.last,))
         targets = {

@@ -149,15 +149,11 @@ def pattern_changed(change: Change) -> Problems:
 
 
 def _all_match(values: list[Any] | None, pattern: str) -> bool:
-    from crdlint import goregex
+    from crdlint.inclusion import matches
 
-    if values is None:
-        return False
-    try:
-        compiled = goregex.compile(pattern)
-    except goregex.RegexError:
-        return False
-    return all(compiled.search(text) for text in values if isinstance(text, str))
+    return values is not None and all(
+        matches(pattern, text) for text in values if isinstance(text, str)
+    )
 
 
 def _missing(values: list[Any], others: list[Any]) -> list[Any]:
