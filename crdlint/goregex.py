@@ -1,0 +1,120 @@
+"""Go's regular expressions: check a pattern as Go compiles it, match as Go matches."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from crdlint.goregex_emit import Matcher
+
+
+class RegexError(Exception):
+    """A pattern Go does not compile.
+
+    Attributes:
+        message: what Go says, without `error parsing regexp: `.
+        position: index of the first character of the part that Go quotes.
+    """
+
+    def __init__(self, message: str, position: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.position = position
+
+
+# Most patterns are plain: known to be valid without a parser. An escape, a class and a repeat
+# that no text can make wrong; all else is left to the parser.
+_ESCAPE = r"\\[dDsSwWnrt!-/:-@\[-`{-~]"
+_RANGE = r"[a-z]-z|a-[b-y]|[A-Z]-Z|A-[B-Y]|[0-9]-9|0-[1-8]"
+_CLASS = rf"\[\^?+-?+(?:{_RANGE}|(?:[^\\\[\]^-]|{_ESCAPE})(?!-[^\]]))++-?\]"
+_COUNT = r"(?:0|[1-9]\d{0,2})"
+_REPEAT = rf"(?:[*+?]|\{{{_COUNT}(?:,{_COUNT}?)?\}})\??"
+_PLAIN = rf"(?:(?:[^\\()\[{{*+?|]++|{_ESCAPE}|{_CLASS}|\\[bBAz]|\))(?:{_REPEAT})?|\((?:\?:)?|\|)*+"
+_NOT_PAREN = r"\\.|\[(?:[^\\\]]|\\.)*\]|[^()\\\[]+"
+_MAX_PLAIN = 400  # characters; far from every limit on size and depth
+
+_MAX_CACHE = 4096
+_plain: list[re.Pattern[str]] = []
+_checked: dict[str, RegexError | None] = {}
+_matchers: dict[str, Matcher] = {}
+
+
+def check(pattern: str) -> None:
+    """Raise RegexError where Go does not compile the pattern."""
+    if pattern not in _checked:
+        if len(_checked) >= _MAX_CACHE:
+            _checked.clear()
+        _checked[pattern] = None if _is_plain(pattern) else _error(pattern)
+    error = _checked[pattern]
+    if error is not None:
+        raise RegexError(error.message, error.position)
+
+
+def compile(pattern: str) -> re.Pattern[str]:  # noqa: A001 - named as in `re`
+    """Return a pattern whose `search` finds something where Go's MatchString does.
+
+    It has no groups. Raises RegexError where Go does not compile the pattern.
+    """
+    compiled: Any = _matcher(pattern).compiled
+    return compiled  # type: ignore[no-any-return]
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Say whether Go's MatchString matches, in time bounded by the lengths.
+
+    Raises RegexError where Go does not compile the pattern.
+    """
+    return _matcher(pattern).matches(text)
+
+
+def _is_plain(pattern: str) -> bool:
+    if len(pattern) > _MAX_PLAIN or "){" in pattern:
+        return False
+    if not _plain:
+        _plain[:] = re.compile(_PLAIN), re.compile(_NOT_PAREN, re.DOTALL)
+    if not _plain[0].fullmatch(pattern):
+        return False
+    if "{" in pattern and "," in pattern:
+        for least, most in re.findall(r"{(\d+),(\d+)}", pattern):
+            if int(least) > int(most):
+                return False
+    if "(" not in pattern and ")" not in pattern:
+        return True
+    parens = _plain[1].sub("", pattern)
+    while "()" in parens:
+        parens = parens.replace("()", "")
+    return not parens
+
+
+def _error(pattern: str) -> RegexError | None:
+    from crdlint import goregex_syntax
+
+    try:
+        goregex_syntax.parse(_decoded(pattern))
+    except RegexError as error:
+        return RegexError(error.message, error.position)
+    return None
+
+
+def _matcher(pattern: str) -> Matcher:
+    found = _matchers.get(pattern)
+    if found is None:
+        from crdlint import goregex_emit, goregex_syntax
+
+        if _checked.get(pattern):
+            check(pattern)
+        if len(_matchers) >= _MAX_CACHE:
+            _matchers.clear()
+        tree = goregex_syntax.parse(_decoded(pattern))
+        found = _matchers[pattern] = goregex_emit.Matcher(tree)
+    return found
+
+
+def _decoded(pattern: str) -> str:
+    """Return a pattern as Go reads it: half of a surrogate pair becomes U+FFFD."""
+    if pattern.isascii():
+        return pattern
+    return re.sub("[\ud800-\udfff]", "\ufffd", pattern)
