@@ -37,7 +37,9 @@ def _named(text: str, limit: int, pattern: re.Pattern[str], rule: str) -> list[s
 
 def dns1123_subdomain(text: str) -> list[str]:
     """Return why a text is no DNS-1123 subdomain; source: IsDNS1123Subdomain."""
-    rule = "must consist of lower case letters, digits, - and ., with a letter or digit at both ends"
+    rule = (
+        "must consist of lower case letters, digits, - and ., with a letter or digit at both ends"
+    )
     return _named(text, 253, _SUBDOMAIN, rule)
 
 
@@ -254,9 +256,7 @@ def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[
             yield MetaError("Invalid", (key,), text)
 
 
-def decode(
-    metadata: Any, *, drop_malformed: bool
-) -> tuple[dict[str, Any] | None, list[str], str]:
+def decode(metadata: Any, *, drop_malformed: bool) -> tuple[dict[str, Any] | None, list[str], str]:
     """Decode embedded metadata as ObjectMeta and give it back as the server would write it.
 
     Returns the metadata without empty fields, the names of unknown fields, and why it cannot be

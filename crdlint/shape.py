@@ -553,7 +553,9 @@ def from_v1beta1(data: Mapping[str, Any]) -> dict[str, Any]:
     top = {key: spec.pop(key) for key in _MOVED if spec.get(key) is not None}
     schema = spec.pop("validation", None)
     first = spec.pop("version", None)
-    versions = spec.get("versions") or ([{"name": first, "served": True, "storage": True}] if first else [])
+    versions = spec.get("versions") or (
+        [{"name": first, "served": True, "storage": True}] if first else []
+    )
     spec["versions"] = [
         _version_from_v1beta1(version, top, schema) if isinstance(version, dict) else version
         for version in versions
