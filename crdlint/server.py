@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crdlint.rule import CEL, CONVERT, DEFAULTS, KEYWORDS, ROOT, STRUCTURAL, WARN
 from crdlint.tree import HOISTED, Place
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from crdlint.rule import Problem
     from crdlint.tree import Crd
 
-# What never reaches validation: when one of these is said, nothing else is.
-BEFORE_VALIDATION = frozenset(("DecodeError", "NotServed", "BadRequest", "Panic"))
+# When one of these is said, nothing else is.
+ALONE = frozenset(("DecodeError", "NotServed", "Panic"))
+AFTER_VALIDATION = "BadRequest"  # storage says it, so only of what is valid
 _KEYED = frozenset(
     ("properties", "definitions", "dependencies", "patternProperties", "labels", "annotations")
 )
@@ -65,6 +66,10 @@ def claims(crd: Crd, problem: Problem) -> list[tuple[str, str]]:
     return found
 
 
+def _type(entry: Any) -> str:
+    return entry if isinstance(entry, str) else str(entry[0])
+
+
 def gate(
     problems: dict[str, list[Problem]], deferred: Callable[[str], Iterable[Problem]]
 ) -> list[Problem]:
@@ -91,17 +96,20 @@ def gate(
 def settle(crd: Crd, problems: list[Problem]) -> list[Problem]:
     """Drop what the server does not get to say, over the whole CRD.
 
-    A request that fails before validation says nothing else; warnings come only with
-    acceptance, and each text once.
+    A request that cannot be judged says nothing else; what storage refuses comes only when
+    validation has passed, warnings only with acceptance, and each text once.
     """
     kinds = {kind for problem in problems for kind, _ in claims(crd, problem)}
-    if early := kinds & BEFORE_VALIDATION:
-        first = next(p for p in problems if any(k in early for k, _ in claims(crd, p)))
-        first_claims = [c for c in claims(crd, first) if c[0] in early][:1]
+    if alone := kinds & ALONE:
+        first = next(p for p in problems if any(k in alone for k, _ in claims(crd, p)))
+        only = [claim for claim in claims(crd, first) if claim[0] in alone][:1]
         for problem in problems:
-            problem.refused = list(first_claims) if problem is first else []
+            problem.refused = list(only) if problem is first else []
         return problems
     refused = kinds - {"Warning", "Strict"}
+    if len(refused) > 1:
+        for problem in problems:
+            problem.refused = [e for e in problem.refused if _type(e) != AFTER_VALIDATION]
     said: set[str] = set()
     for problem in problems:
         if problem.stage == WARN:

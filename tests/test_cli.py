@@ -234,7 +234,7 @@ def test_hostile_input_is_no_traceback_and_stops_nothing(data: bytes, tmp_path: 
     assert time.monotonic() - start < 30
 
 
-def test_what_does_not_parse_is_an_error_only_if_it_says_crd(tmp_path: Path) -> None:
+def test_what_does_not_parse_is_an_error_only_if_it_says_crd() -> None:
     broken = GOOD.replace("scope: Namespaced", "scope: [Namespaced")
     report = lint("-", stdin=broken)
     assert rules(report) == ["yaml-syntax"]
@@ -320,5 +320,5 @@ def test_a_clean_run_imports_nothing_heavy() -> None:
         text=True,
         check=True,
     )
-    extra = {name for name in json.loads(done.stderr.replace("'", '"'))}
+    extra = json.loads(done.stderr.replace("'", '"'))
     assert {name for name in extra if f"'{name}'" not in bare.stdout} == set()
