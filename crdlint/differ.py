@@ -96,8 +96,7 @@ def diff(
     OLD is what the server holds, so it must be readable; NEW may be anything.
     """
     summary = Summary()
-    before = _stored(old, options)
-    after = _updates(new, options, summary)
+    before, after = read_sides(old, new, options, summary)
     findings: list[Finding] = []
     for a, b in pair(before, after):
         if a is None:
@@ -110,6 +109,16 @@ def diff(
     for finding in findings:
         summary.counts[finding.severity] += 1
     return findings, summary
+
+
+def read_sides(
+    old: Iterable[Document],
+    new: Iterable[Document],
+    options: Options,
+    summary: Summary | None = None,
+) -> tuple[list[Subject], list[Subject]]:
+    """Return the CRDs of both sides, patches left out; raise DiffError where OLD is unreadable."""
+    return _stored(old, options), _updates(new, options, summary or Summary())
 
 
 def _stored(documents: Iterable[Document], options: Options) -> list[Subject]:
@@ -241,7 +250,10 @@ def _akin(a: Subject, b: Subject) -> bool:
 
 def _added(subject: Subject | None) -> Iterator[Finding]:
     if subject is not None:
-        yield _whole(subject, "crd-added", "the CRD is new")
+        if subject.crd is None:
+            yield from (_from_hit(subject, hit) for hit in subject.hits)
+        else:
+            yield _whole(subject, "crd-added", "the CRD is new")
 
 
 def _removed(subject: Subject) -> Iterator[Finding]:
@@ -269,7 +281,7 @@ def _whole(subject: Subject, rule: str, message: str) -> Finding:
 def _update(old: Subject, new: Subject, options: Options) -> Iterator[Finding]:
     """Yield what the server says to one update, then who else it hurts."""
     for hit in new.hits:
-        if hit.claims:
+        if hit.claims or new.crd is None:
             yield _from_hit(new, hit)
     if old.crd is None or new.crd is None:
         return
@@ -281,7 +293,8 @@ def _update(old: Subject, new: Subject, options: Options) -> Iterator[Finding]:
     ]
     yield from refused
     yield from fold(found, one_by_one=not options.fold)
-    yield from _way_back(old, new, options)
+    if not any("server-refuses" in finding.effects for finding in (*refused, *found)):
+        yield from _way_back(old, new, options)
 
 
 def _way_back(old: Subject, new: Subject, options: Options) -> Iterator[Finding]:
@@ -355,7 +368,8 @@ def _from_hit(subject: Subject, hit: Any) -> Finding:
         help=page.cure,
         fingerprint=fingerprint(hit.rule, subject.name, "", hit.field, hit.message),
     )
-    finding.effects = ["server-refuses"]
+    if any(kind != "Strict" for kind, _ in hit.claims or ()):
+        finding.effects = ["server-refuses"]
     return finding
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from crdlint import goregex_classes as classes
-from crdlint import goregex_syntax as syntax
+from crdlint import goregex_tree as tree
+from crdlint.goregex import RegexError
+from crdlint.goregex_syntax import parse
 
 _MAX_STATES = 6000  # of one automaton; repeats are written out
 _MAX_STEPS = 30000  # pairs of sets of states that are looked at
@@ -46,54 +48,41 @@ def compare(before: str, after: str) -> str:
         return "unknown"
 
 
-def matches(pattern: str, text: str) -> bool:
-    """Tell whether a pattern surely matches a text."""
-    try:
-        automaton, first, last = _build(pattern)
-    except (_UnknownError, RecursionError):
-        return False
-    runner = _Runner((automaton, first, last), [])
-    states, at_start = runner.start, True
-    for char in text:
-        states, at_start = runner.step(states, ord(char)), False
-    return runner.accepts(states, at_start)
-
-
 def _build(pattern: str) -> tuple[_Automaton, int, int]:
     """Return the automaton of a pattern, with its first and its last state."""
     try:
-        tree = syntax.parse(pattern)
-    except syntax.RegexError:
+        parsed = parse(pattern)
+    except RegexError:
         raise _UnknownError from None
     into = _Automaton()
     first, last, start = into.state(), into.state(), into.state()
     into.edges[first].append(([(0, _TOP)], first))
     into.free[first].append(("", start))
-    into.free[_node(into, tree, start)].append(("", last))
+    into.free[_node(into, parsed, start)].append(("", last))
     into.edges[last].append(([(0, _TOP)], last))
     return into, first, last
 
 
-_CONDITIONS = {syntax.BEGIN_TEXT: "^", syntax.END_TEXT: "$"}
+_CONDITIONS = {tree.BEGIN_TEXT: "^", tree.END_TEXT: "$"}
 
 
-def _node(into: _Automaton, node: syntax.Node, at: int) -> int:
+def _node(into: _Automaton, node: tree.Node, at: int) -> int:
     """Add one part of a pattern behind a state and return the state behind the part."""
     kind = node.kind
-    if kind in (syntax.EMPTY, syntax.LITERAL):
+    if kind in (tree.EMPTY, tree.LITERAL):
         for rune in node.runes:
-            folds = classes.orbit(rune) if node.flags & syntax.FOLD else [rune]
+            folds = classes.orbit(rune) if node.flags & tree.FOLD else [rune]
             at = _letter(into, at, [(fold, fold) for fold in folds])
         return at
-    if kind == syntax.CLASS:
+    if kind == tree.CLASS:
         return _letter(into, at, node.ranges)
-    if kind in (syntax.ANY, syntax.ANY_NOT_NEWLINE):
-        return _letter(into, at, [(0, _TOP)] if kind == syntax.ANY else _inverse([(10, 10)]))
-    if kind in (syntax.CAPTURE, syntax.CONCAT):
+    if kind in (tree.ANY, tree.ANY_NOT_NEWLINE):
+        return _letter(into, at, [(0, _TOP)] if kind == tree.ANY else _inverse([(10, 10)]))
+    if kind in (tree.CAPTURE, tree.CONCAT):
         for part in node.sub:
             at = _node(into, part, at)
         return at
-    if kind == syntax.ALTERNATE:
+    if kind == tree.ALTERNATE:
         end = into.state()
         for part in node.sub:
             start = into.state()
@@ -111,10 +100,10 @@ def _node(into: _Automaton, node: syntax.Node, at: int) -> int:
 
 
 _REPEATS: dict[int, tuple[int, int] | None] = {
-    syntax.STAR: (0, -1),
-    syntax.PLUS: (1, -1),
-    syntax.QUEST: (0, 1),
-    syntax.REPEAT: None,
+    tree.STAR: (0, -1),
+    tree.PLUS: (1, -1),
+    tree.QUEST: (0, 1),
+    tree.REPEAT: None,
 }
 
 
@@ -124,7 +113,7 @@ def _letter(into: _Automaton, at: int, ranges: Ranges) -> int:
     return end
 
 
-def _repeat(into: _Automaton, part: syntax.Node, least: int, most: int, at: int) -> int:
+def _repeat(into: _Automaton, part: tree.Node, least: int, most: int, at: int) -> int:
     """Write a repeat out; `most` is -1 where there is no end."""
     for _ in range(least):
         at = _node(into, part, at)
@@ -199,11 +188,10 @@ class _Runner:
         """Return the states behind each letter."""
         known = self.steps.get(states)
         if known is None:
-            known = self.steps[states] = [self.step(states, letter) for letter in self.letters]
+            known = self.steps[states] = [self._step(states, letter) for letter in self.letters]
         return known
 
-    def step(self, states: frozenset[int], letter: int) -> frozenset[int]:
-        """Return the states behind one letter."""
+    def _step(self, states: frozenset[int], letter: int) -> frozenset[int]:
         if self.last in states:  # it has matched already, whatever follows
             return frozenset((self.last,))
         targets = {

@@ -52,6 +52,11 @@ def _map_to_struct(pair: Pair) -> bool:
     return is_open(old.get("additionalProperties")) and not is_open(new.get("additionalProperties"))
 
 
+def _last(field: str) -> str:
+    """Return the last name of a field: siblings below it fold, in each place the type is used."""
+    return field.rpartition(".")[2]
+
+
 def _field(change: Change) -> str:
     return f"{change.new.field}.{change.name}"
 
@@ -188,7 +193,7 @@ def field_added(change: Change) -> Problems:
             text,
             rule="field-added-over-free-form",
             field=field,
-            together=change.new.field,
+            together=_last(change.new.field),
             prunes=True,
         )
     elif default is not None:
@@ -356,7 +361,7 @@ def preserve_changed(change: Change) -> Problems:
             return
         text = "fields that the schema does not name are pruned on the next read"
         parent = change.new.parent
-        together = parent.field if parent is not None and parent.kind == "schema" else None
+        together = _last(parent.field) if parent is not None and parent.kind == "schema" else None
         yield Problem(change, text, rule="preserve-unknown-fields-removed", together=together)
     else:
         text = "unknown fields are kept now: misspelt ones go unnoticed, and a rollback prunes them"

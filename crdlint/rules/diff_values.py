@@ -149,11 +149,14 @@ def pattern_changed(change: Change) -> Problems:
 
 
 def _all_match(values: list[Any] | None, pattern: str) -> bool:
-    from crdlint.inclusion import matches
+    from crdlint import goregex
 
-    return values is not None and all(
-        matches(pattern, text) for text in values if isinstance(text, str)
-    )
+    try:
+        return values is not None and all(
+            goregex.matches(pattern, text) for text in values if isinstance(text, str)
+        )
+    except goregex.RegexError:
+        return False
 
 
 def _missing(values: list[Any], others: list[Any]) -> list[Any]:

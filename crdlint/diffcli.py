@@ -1,0 +1,236 @@
+"""The `diff` command; `cli` adds it to its group."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from crdlint.api import Report
+    from crdlint.source import Source
+
+STABILITIES = ("alpha", "beta", "stable")
+EFFECTS = (
+    "server-refuses",
+    "stored-objects",
+    "writers",
+    "readers",
+    "gitops",
+    "rollback",
+    "depends-on-webhook",
+)
+SEVERITIES = ("error", "warning", "info")
+_OWN_FORMATS = ("markdown",)
+
+Sides = tuple[list["Source"], list["Source"]]
+
+
+def _fail_on(_: click.Context, __: click.Parameter, text: str) -> list[str]:
+    """Read `--fail-on`: a severity, `never`, or effects separated by commas."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if words and (len(words) == 1 and words[0] in (*SEVERITIES, "never")):
+        return words
+    wrong = [word for word in words if word not in EFFECTS]
+    if wrong or not words:
+        raise click.BadParameter(
+            f"{', '.join(map(repr, wrong)) or 'nothing'} is neither a severity"
+            f" ({', '.join(SEVERITIES)}, never) nor effects ({', '.join(EFFECTS)})"
+        )
+    return words
+
+
+def _outputs(
+    _: click.Context, __: click.Parameter, texts: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    from crdlint.report import FORMATS
+
+    known = (*FORMATS, *(name for name in _OWN_FORMATS if name not in FORMATS))
+    pairs = []
+    for text in texts or ("text",):
+        name, _equals, file = text.partition("=")
+        if name not in known:
+            raise click.BadParameter(f"{name!r} is no format; there are {', '.join(known)}")
+        pairs.append((name, file))
+    if sum(not file for _, file in pairs) > 1:
+        raise click.BadParameter("only one format can go to stdout; write the others as FMT=FILE")
+    return pairs
+
+
+def _minors(ctx: click.Context, param: click.Parameter, text: str | None) -> list[int] | None:
+    from crdlint import cli
+
+    return cli._minors(ctx, param, text)  # noqa: SLF001 - the same option as in lint
+
+
+@click.command(
+    epilog="Examples: crdlint diff v0.45.0:install.yaml install.yaml; crdlint diff old/ new/; "
+    "crdlint diff cluster:widgets.example.com config/crd/widgets.yaml; "
+    "crdlint diff --base origin/main config/crd"
+)
+@click.argument("paths", nargs=-1, metavar="OLD NEW | PATH...")
+@click.option(
+    "--base",
+    "base",
+    metavar="REV",
+    is_flag=False,
+    flag_value="",
+    help="Compare the working tree with this git revision; without REV with the merge base.",
+)
+@click.option("--head", metavar="REV", help="With --base: this revision, not the working tree.")
+@click.option(
+    "--kubernetes-version",
+    "minors",
+    metavar="VERSION",
+    callback=_minors,
+    help="API server to speak for: 1.30, or a range as 1.28..1.37. Default: the newest.",
+)
+@click.option(
+    "--stored-versions",
+    metavar="V1,V2",
+    help="Versions that objects are stored in. Default: status.storedVersions of OLD.",
+)
+@click.option("--not-established", is_flag=True, help="The server does not serve OLD yet.")
+@click.option(
+    "--stability",
+    type=click.Choice(STABILITIES),
+    default="beta",
+    show_default=True,
+    help="Versions less stable than this are held to less.",
+)
+@click.option("--no-fold", is_flag=True, help="List the same change in many places one by one.")
+@click.option("--all-changes", is_flag=True, help="Only list every difference, of any kind.")
+@click.option(
+    "--format",
+    "outputs",
+    metavar="FMT[=FILE]",
+    multiple=True,
+    callback=_outputs,
+    help="text (default), json, sarif, github or markdown; with =FILE into a file. Repeatable.",
+)
+@click.option(
+    "--fail-on",
+    default="error",
+    show_default=True,
+    callback=_fail_on,
+    help="Lowest severity that makes the exit status 1, or effects, separated by commas.",
+)
+@click.option(
+    "--color",
+    type=click.Choice(("auto", "always", "never")),
+    default="auto",
+    show_default=True,
+    help="Colour in text; NO_COLOR and FORCE_COLOR are heeded.",
+)
+def diff(
+    paths: tuple[str, ...],
+    base: str | None,
+    head: str | None,
+    minors: list[int] | None,
+    stored_versions: str | None,
+    not_established: bool,
+    stability: str,
+    no_fold: bool,
+    all_changes: bool,
+    outputs: list[tuple[str, str]],
+    fail_on: list[str],
+    color: str,
+) -> int:
+    """Say what the API server says to an update of CRDs, and who else it hurts.
+
+    OLD and NEW are each a file, a folder, - for stdin, REVISION:PATH of git, or cluster:NAME.
+    """
+    from crdlint import diffing
+    from crdlint.source import SourceError
+
+    try:
+        old, new = _sides(paths, base, head)
+        if all_changes:
+            minor = (minors or [_newest()])[-1]
+            for line in diffing.all_changes(old, new, minor=minor):
+                click.echo(line)
+            return 0
+        report = diffing.diff(
+            old,
+            new,
+            minors=minors,
+            established=False if not_established else None,
+            stored_versions=_names(stored_versions),
+            held_to=stability,
+            fold=not no_fold,
+        )
+    except (SourceError, diffing.DiffError) as error:
+        raise click.UsageError(str(error)) from None
+    return _finish(report, outputs, color, failed=_failed(report, fail_on))
+
+
+def _newest() -> int:
+    from crdlint import kubernetes
+
+    return kubernetes.NEWEST
+
+
+def _names(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise click.BadParameter("names no version: write --stored-versions v1alpha1,v1")
+    return names
+
+
+def _sides(paths: tuple[str, ...], base: str | None, head: str | None) -> Sides:
+    """Return the sources of both sides."""
+    from crdlint import revision
+
+    if base is not None or head is not None:
+        old, new, _ = revision.changed(base or None, head, paths)
+        return old, new
+    if len(paths) != 2:
+        raise click.UsageError(
+            "name two sides, such as: crdlint diff old.yaml new.yaml; or a git revision to compare"
+            " with: crdlint diff --base main config/crd"
+        )
+    if paths == ("-", "-"):
+        raise click.UsageError("only one side can be stdin; give the other as a file")
+    before, after = (list(revision.side(path)) for path in paths)
+    return before, after
+
+
+def _failed(report: Report, fail_on: list[str]) -> bool:
+    from crdlint.policy import fails
+
+    if fail_on[0] in (*SEVERITIES, "never"):
+        return fails(report.findings, fail_on[0])
+    wanted = set(fail_on)
+    return any(f.severity != "info" and wanted & set(f.effects) for f in report.findings)
+
+
+def _finish(report: Report, outputs: list[tuple[str, str]], color: str, *, failed: bool) -> int:
+    """Write a report in every format that was asked for, and return the exit status."""
+    from crdlint import cli
+    from crdlint import report as formats
+    from crdlint.report import as_diff, as_markdown
+
+    for line in report.summary.notes:
+        cli.note(line)
+    for name, file in outputs:
+        coloured = not file and cli._coloured(color)  # noqa: SLF001
+        if name in ("text", "markdown"):
+            options = formats.Options(
+                kubernetes=report.kubernetes,
+                color=coloured,
+                diff=True,
+                lines=formats.line_reader(report.texts),
+            )
+            module = as_diff if name == "text" else as_markdown
+            text = module.render(report.findings, report.summary, options)
+        else:
+            text = formats.render(name, report, color=coloured, diff=True, texts=report.texts)
+        if file:
+            cli._write(file, text)  # noqa: SLF001
+        else:
+            sys.stdout.write(text)
+    sys.stdout.flush()
+    return cli.FOUND if failed else cli.CLEAN

@@ -1,0 +1,102 @@
+"""diff(): compare two sides of sources for one or several Kubernetes versions; never exits."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from crdlint import differ, kubernetes, reading
+from crdlint import document as documents
+from crdlint.api import Report
+from crdlint.differ import DiffError, Options
+from crdlint.finding import order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crdlint.document import Document
+    from crdlint.finding import Finding
+    from crdlint.source import Source
+
+__all__ = ["DiffError", "all_changes", "diff"]
+
+
+def diff(
+    old: Iterable[Source],
+    new: Iterable[Source],
+    *,
+    minors: list[int] | None = None,
+    established: bool | None = None,
+    stored_versions: list[str] | None = None,
+    held_to: str = "beta",
+    fold: bool = True,
+) -> Report:
+    """Compare what a server holds with what is to replace it.
+
+    Args:
+        old: what the server holds.
+        new: what is to be applied.
+        minors: Kubernetes minors, such as `[30, 31]`; the newest known by default.
+        established: whether the server serves the old CRD; by default what its status says.
+        stored_versions: versions that objects are stored in; by default what the status says.
+        held_to: versions below this stability (alpha, beta, stable) are held to less.
+        fold: make one finding of the same change in many places.
+
+    Raises:
+        SourceError: a side cannot be read.
+        DiffError: the sides cannot be compared.
+    """
+    report = Report(minors or [kubernetes.NEWEST])
+    before, after = _read(old, report), _read(new, report)
+    by_key: dict[tuple[Any, ...], tuple[Finding, list[int]]] = {}
+    for minor in report.minors:
+        options = Options(
+            minor,
+            established=established,
+            stored_versions=stored_versions,
+            held_to=held_to,
+            fold=fold,
+        )
+        found, summary = differ.diff(before, after, options)
+        report.summary.documents, report.summary.crds = summary.documents, summary.crds
+        for finding in found:
+            key = (*order(finding), finding.severity, finding.help, tuple(finding.server or ()))
+            by_key.setdefault(key, (finding, []))[1].append(minor)
+    for finding, held in by_key.values():
+        if len(held) < len(report.minors):
+            finding.servers = kubernetes.spell_minors(held)
+        report.findings.append(finding)
+    report.findings.sort(key=order)
+    for finding in report.findings:
+        report.summary.counts[finding.severity] += 1
+    if not any(not document.skipped for document in before):
+        report.summary.notes.append("the old side has no CustomResourceDefinition")
+    return report
+
+
+def _read(sources: Iterable[Source], report: Report) -> list[Document]:
+    found: list[Document] = []
+    for source in sources:
+        data = source.read()
+        report.summary.files += 1
+        if not os.path.isfile(source.name):
+            report.texts[source.name] = data
+        found += documents.read(data, source.name, wanted=reading.WANTED)
+    return found
+
+
+def all_changes(old: Iterable[Source], new: Iterable[Source], *, minor: int) -> Iterator[str]:
+    """Yield every difference between the decoded CRDs of two sides as a line, documentation too."""
+    from deepdiff import DeepDiff
+
+    report = Report([minor])
+    options = Options(minor)
+    sides = differ.read_sides(_read(old, report), _read(new, report), options)
+    for a, b in differ.pair(*sides):
+        if a is None or b is None:
+            known = a or b
+            if known is not None:
+                yield f"{known.name}: only on the {'new' if a is None else 'old'} side"
+        elif a.crd is not None and b.crd is not None:
+            found = DeepDiff(a.crd.data, b.crd.data, verbose_level=2)
+            yield from (f"{b.name}: {line}" for line in found.pretty().splitlines())
