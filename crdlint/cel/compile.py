@@ -1,0 +1,80 @@
+"""One expression at one type: does it compile, what does it cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crdlint.cel.check import Checker
+from crdlint.cel.cost import Coster
+from crdlint.cel.literals import ProgramError, fold, validate
+from crdlint.cel.parser import parse
+from crdlint.cel.syntax import CelError, place
+from crdlint.cel.types import optional_of
+
+if TYPE_CHECKING:
+    from crdlint.cel.types import Decl, Type
+
+OLD_SELF = "oldSelf"
+_VALIDATORS_SINCE = 29  # compatibility version
+
+# Why an expression is refused.
+SYNTAX, TYPES, LITERALS, RESULT, PROGRAM = "syntax", "types", "literals", "result", "program"
+
+
+class Compiled:
+    """What became of an expression.
+
+    Without `error`: `cost` is the highest cost of one evaluation. With it: `reason` says at which
+    step the server refuses, and `at` is line and column, from 1, in code points of the expression.
+    """
+
+    __slots__ = ("at", "cost", "error", "reason", "uses_old_self")
+
+    def __init__(self) -> None:
+        self.error: str | None = None
+        self.reason = ""
+        self.at: tuple[int, int] | None = None
+        self.cost = 0
+        self.uses_old_self = False
+
+    def refuse(self, reason: str, error: CelError, text: str) -> Compiled:
+        """Note why the server refuses."""
+        self.reason = reason
+        self.error = error.message
+        self.at = place(text, error.offset)
+        return self
+
+
+def compile_at(
+    text: str, decl: Decl, wanted: Type, *, compat: int, minor: int, optional_old_self: bool
+) -> Compiled:
+    """Compile an expression over `self` of a declared type, and estimate its cost.
+
+    `compat` is the minor whose libraries it may use, `minor` the server's own, `wanted` the type
+    that the expression must give. Source: compileRule in apiextensions-apiserver.
+    """
+    done = Compiled()
+    old = optional_of(decl.type) if optional_old_self else decl.type
+    checker = Checker(compat, {"self": decl.type, OLD_SELF: old})
+    try:
+        tree = parse(text, compat)
+    except CelError as e:
+        return done.refuse(SYNTAX, e, text)
+    try:
+        found = checker.check(tree)
+    except CelError as e:
+        return done.refuse(TYPES, e, text)
+    if compat >= _VALIDATORS_SINCE:
+        try:
+            validate(checker.calls, checker.literals)
+        except CelError as e:
+            return done.refuse(LITERALS, e, text)
+    if found is not wanted:
+        return done.refuse(RESULT, CelError(f"the result is of type {found}, not {wanted}", 0), text)
+    done.uses_old_self = OLD_SELF in checker.used
+    try:
+        fold(checker.calls)
+    except ProgramError as e:
+        return done.refuse(PROGRAM, e, text)
+    done.cost = Coster(decl, minor).cost(tree)
+    return done
