@@ -154,19 +154,24 @@ _COMPARISONS = frozenset(("_<_", "_<=_", "_>_", "_>=_"))
 class Library:
     """What expressions of one compatibility version may use."""
 
-    __slots__ = ("_found", "compat", "resolved")
+    __slots__ = ("_found", "_known", "compat", "resolved")
 
     def __init__(self, compat: int) -> None:
         self.compat = compat
         self._found: dict[tuple[str, bool, int, bool], list[Overload]] = {}
+        self._known: dict[str, bool] = {}
         # The checker keeps resolved calls here that depend on nothing but the types.
         self.resolved: dict[tuple[object, ...], tuple[tuple[str, ...], Type]] = {}
 
     def knows(self, name: str) -> bool:
         """Tell whether a function of this name exists in any form."""
-        if name not in _LINES:
-            return False
-        return any(first <= self.compat <= last for first, last, _, _ in _all_overloads(name))
+        known = self._known.get(name)
+        if known is None:
+            found = _all_overloads(name) if name in _LINES else ()
+            known = any(first <= self.compat <= last for first, last, _, _ in found)
+            if found:
+                self._known[name] = known
+        return known
 
     def overloads(self, name: str, *, member: bool, count: int, cross: bool) -> list[Overload]:
         """Return the overloads of a function with so many arguments, receiver included."""

@@ -66,15 +66,14 @@ class Parser:
 
     def _unexpected(self) -> CelError:
         i = self._i
-        text = self.texts[i]
-        if self.kinds[i] != "end":
-            text = repr(text)
-        return CelError(f"syntax error: {text} cannot stand here", self.offsets[i])
+        if self.kinds[i] == "end":
+            return CelError("syntax error: the expression ends too early", self.offsets[i])
+        return CelError(f"syntax error: {self.texts[i]!r} cannot stand here", self.offsets[i])
 
     def _expect(self, kind: str) -> None:
         if self.kinds[self._i] != kind:
             i = self._i
-            text = self.texts[i] if self.kinds[i] == "end" else repr(self.texts[i])
+            text = "the end" if self.kinds[i] == "end" else repr(self.texts[i])
             raise CelError(f"syntax error: {kind!r} is missing before {text}", self.offsets[i])
         self._i += 1
 

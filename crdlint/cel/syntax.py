@@ -123,8 +123,8 @@ _ESCAPE = (
 )
 _TOKEN = re.compile(
     rf"""
-    (?P<space>(?:[\t\ \r\n\f]|//[^\n]*)+)
-    |(?P<text>[bB]?(?:
+    (?:[\t\ \r\n\f]++|//[^\n]*+)*+(?:
+    (?P<text>[bB]?(?:
         \"\"\"(?:[^\\]|{_ESCAPE})*?\"\"\"|'''(?:[^\\]|{_ESCAPE})*?'''
         |\"[^\\\"\n\r]*(?:{_ESCAPE}[^\\\"\n\r]*)*\"|'[^\\'\n\r]*(?:{_ESCAPE}[^\\'\n\r]*)*'
         |[rR](?:\"\"\"(?s:.)*?\"\"\"|'''(?s:.)*?'''|\"[^\"\n\r]*\"|'[^'\n\r]*')))
@@ -134,9 +134,11 @@ _TOKEN = re.compile(
     |(?P<int>0x[0-9a-fA-F]+|[0-9]+)
     |(?P<quoted>`[a-zA-Z0-9_.\-/\ ]+`)
     |(?P<sign>==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()\[\]{{}}])
+    |(?P<end>\Z))
     """,
     re.VERBOSE,
 )
+_SPACE = re.compile(r"(?:[\t \r\n\f]++|//[^\n]*+)*+")
 _KEYWORDS = frozenset(("true", "false", "null", "in"))
 _ESCAPES = {
     "a": "\a",
@@ -168,26 +170,31 @@ class Tokens:
         offsets: list[int] = []
         at = 0
         match = _TOKEN.match
-        end = len(text)
-        while at < end:
+        while True:
             found = match(text, at)
             if found is None:
+                at = _after_space(text, at)
                 raise CelError(_bad_token(text, at), at)
             kind = found.lastgroup
-            if kind != "space":
-                word = found.group()
-                kinds.append(
-                    word if kind == "sign" or word in _KEYWORDS else kind  # type: ignore[arg-type]
-                )
-                texts.append(word)
-                offsets.append(at)
+            assert kind is not None
+            word = found.group(kind)
+            if kind == "sign" or (kind == "name" and word in _KEYWORDS):
+                kinds.append(word)
+            else:
+                kinds.append(kind)
+            texts.append(word)
             at = found.end()
-        kinds.append("end")
-        texts.append("the end of the expression")
-        offsets.append(end)
+            offsets.append(at - len(word))
+            if kind == "end":
+                break
         self.kinds = kinds
         self.texts = texts
         self.offsets = offsets
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()
 
 
 def _bad_token(text: str, at: int) -> str:
