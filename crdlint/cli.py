@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crdlint import __version__
+from crdlint.diffcli import diff as diff_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -261,6 +262,9 @@ def explain_(what: str) -> int:
         raise click.UsageError(explain.unknown(what))
     click.echo(found)
     return CLEAN
+
+
+cli.add_command(diff_command)
 
 
 def main() -> None:

@@ -83,6 +83,9 @@ def gate(
     convert = problems.get(CONVERT, [])
     if convert:
         return said or convert[:1]
+    for problem in problems.get(KEYWORDS, ())[:1]:
+        crd = problem.place.node.crd
+        crd.refused_at = [p.place.node.path for p in problems[KEYWORDS] if p.refused]
     structural = problems.get(STRUCTURAL, [])
     said += structural
     if not structural:

@@ -20,7 +20,18 @@ HOISTED = ("schema", "subresources", "additionalPrinterColumns", "selectableFiel
 class Crd:
     """One CRD as the server decodes it, with what its nodes share."""
 
-    __slots__ = ("_hoisted", "data", "document", "item", "minor", "old", "root", "schemas")
+    __slots__ = (
+        "_hoisted",
+        "data",
+        "document",
+        "item",
+        "judged",
+        "minor",
+        "old",
+        "refused_at",
+        "root",
+        "schemas",
+    )
 
     def __init__(
         self, data: Mapping[str, Any], document: Document, *, item: int | None = None, minor: int
@@ -30,6 +41,8 @@ class Crd:
         self.item = item
         self.minor = minor
         self.old: Crd | None = None  # the stored CRD, when this one is an update of it
+        self.refused_at: list[Path] = []  # nodes of the schema at hand whose keywords are refused
+        self.judged: set[tuple[str, Path]] = set()  # schemas that a check has judged as a whole
         self._hoisted: dict[str, bool] = {}
         self.root = Node("crd", data, (), None, self)
         self.schemas = self._schemas()
@@ -146,6 +159,14 @@ class Node:
         """Return the version that this node belongs to, or None at the root of the CRD."""
         node: Node | None = self
         while node is not None and node.kind != "version":
+            node = node.parent
+        return node
+
+    @property
+    def root(self) -> Node:
+        """Return the root of the schema that this node is part of."""
+        node = self
+        while not node.is_root and node.parent is not None:
             node = node.parent
         return node
 

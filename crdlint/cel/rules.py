@@ -289,6 +289,23 @@ def check_schema(
     return check.report
 
 
+def keyword_problems(schema: Schema, *, minor: int) -> list[CelProblem]:
+    """Return what the server says of a node's rules before it compiles any, junctors included."""
+    check = _Check(
+        minor=minor,
+        stored=(),
+        stored_messages=(),
+        blocked=None,
+        unchanged=False,
+        compiles=False,
+    )
+    found: list[CelProblem] = []
+    with deep():
+        for i, rule in enumerate(schema.get(_KEY) or ()):
+            found += check._keyword_problems((), schema, i, rule)  # noqa: SLF001
+    return found
+
+
 class _Check:
     """One walk over a schema."""
 
@@ -430,9 +447,7 @@ class _Check:
 
         def say(rule_id: str, error_type: str, field: str, message: str) -> None:
             suffix = (_KEY, index, field)
-            found.append(
-                CelProblem(rule_id, error_type, path, suffix, message, stage=KEYWORDS)
-            )
+            found.append(CelProblem(rule_id, error_type, path, suffix, message, stage=KEYWORDS))
 
         text = (rule.get("rule") or "").strip(_SPACE)
         message = rule.get("message") or ""
@@ -574,9 +589,7 @@ class _Check:
             return
         optional = rule.get("optionalOldSelf") is True and self.minor >= _OPTIONAL_OLD_SELF
         compat = self.minor if text in self.stored_messages else self.minor - 1
-        done = self._expression(
-            context, text, decl, compat=compat, optional=optional, message=True
-        )
+        done = self._expression(context, text, decl, compat=compat, optional=optional, message=True)
         if done.error is not None:
             report.message_error = done.error
             rule_id = (
@@ -635,11 +648,14 @@ class _Check:
             return "cel-program", message
         if done.reason == compiling.LITERALS:
             return "cel-literals", message
-        for later in range(compat + 1, _NEWEST + 1):
+        for later in (_NEWEST, *range(compat + 1, _NEWEST)):
             tried = compile_at(
                 rule, decl, BOOL_TYPE, compat=later, minor=self.minor, optional_old_self=optional
             )
-            if tried.error is None:
+            if tried.error is not None:
+                if later == _NEWEST:
+                    break
+            elif later != _NEWEST or compat + 1 == _NEWEST:
                 return (
                     "cel-env-version",
                     f"{message}; new rules may use that from Kubernetes 1.{later + 1} on",
@@ -660,7 +676,7 @@ class _Check:
         self.report.problems.append(CelProblem("cel-total-cost", "Forbidden", (), (), message))
 
 
-_NEWEST = 38  # the first minor whose new rules may use all that crdlint knows
+_NEWEST = 37  # the last compatibility version that brought something
 
 
 class _Cache:

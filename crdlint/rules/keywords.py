@@ -62,11 +62,8 @@ def schema_not_convertible(node: Node, _: Any) -> Problems:
     if node.get("x-kubernetes-preserve-unknown-fields") is False:
         keys.append("x-kubernetes-preserve-unknown-fields")
     for key in keys[:1]:
-        root = node
-        while not root.is_root and root.parent is not None:
-            root = root.parent
         message = "cannot be part of a structural schema"
-        yield Problem(node.at(key), message, refused=[("Invalid", root.at())])
+        yield Problem(node.at(key), message, refused=[("Invalid", node.root.at())])
 
 
 _FILLED = ("id", "$schema", "$ref", "patternProperties", "dependencies", "definitions")
