@@ -29,6 +29,11 @@ UNKNOWN = (0, MAX_U64)
 STRING_FACTOR = 0.1
 REGEX_FACTOR = 0.25
 
+# The minor whose has() cost 1 more, and the first that knows how large the results of library
+# functions are.
+_HAS_COSTS_IN = 28
+_SIZED_RESULTS_SINCE = 26
+
 _ONE = (1, 1)
 _SCALARS = frozenset((t.BOOL, t.DOUBLE, t.DURATION, t.INT, t.TIMESTAMP, t.UINT))
 _COMPARED = frozenset(
@@ -111,7 +116,7 @@ class Coster:
         target = node.target
         cost = self.cost(target)
         if node.value:
-            return cost
+            return add(cost, 1) if self.minor == _HAS_COSTS_IN else cost
         if target.type.kind in (t.STRUCT, t.MAP):
             cost = add(cost, 1)
         node.way = _step(self._way(target), node.name)
@@ -253,7 +258,11 @@ class Coster:
             if overload in ("logical_and", "logical_or"):
                 return add(costs[0], costs[1]), None
             found = self._standard(node, overload, target, args)
-        cost, size = found
+            cost, size = found
+        else:
+            cost, size = found
+            if self.minor < _SIZED_RESULTS_SINCE:
+                size = None
         for more in costs:
             cost = add(cost, more)
         return cost, size

@@ -141,9 +141,9 @@ def _replace(c: Coster, _o: str, target: Operand | None, args: list[Operand]) ->
 
 
 def _divide(a: int, b: int) -> int:
-    """Divide through doubles, rounded up; what exceeds 64 bits becomes 0 as on the server."""
+    """Divide through doubles, rounded up; what exceeds 64 bits becomes 2^63 as on the server."""
     result = math.ceil(float(a) / float(b))
-    return result if result <= MAX_U64 else 0
+    return result if result <= MAX_U64 else 1 << 63
 
 
 def _split(c: Coster, _o: str, target: Operand | None, args: list[Operand]) -> Estimate | None:

@@ -648,19 +648,24 @@ class _Check:
             return "cel-program", message
         if done.reason == compiling.LITERALS:
             return "cel-literals", message
-        for later in (_NEWEST, *range(compat + 1, _NEWEST)):
+        since = self._since(rule, decl, compat, optional=optional)
+        if since is not None:
+            more = f"new rules may use that from Kubernetes 1.{since + 1} on"
+            return "cel-env-version", f"{message}; {more}"
+        return "cel-compile", message
+
+    def _since(self, rule: str, decl: Decl, compat: int, *, optional: bool) -> int | None:
+        """Return the compatibility version from which a rule compiles, or None if it never does."""
+
+        def compiles(later: int) -> bool:
             tried = compile_at(
                 rule, decl, BOOL_TYPE, compat=later, minor=self.minor, optional_old_self=optional
             )
-            if tried.error is not None:
-                if later == _NEWEST:
-                    break
-            elif later != _NEWEST or compat + 1 == _NEWEST:
-                return (
-                    "cel-env-version",
-                    f"{message}; new rules may use that from Kubernetes 1.{later + 1} on",
-                )
-        return "cel-compile", message
+            return tried.error is None
+
+        if compat >= _NEWEST or not compiles(_NEWEST):
+            return None
+        return next((v for v in range(compat + 1, _NEWEST) if compiles(v)), _NEWEST)
 
     def total(self) -> None:
         """Say that all rules together cost too much."""
