@@ -27,10 +27,10 @@ class RegexError(Exception):
 
 # Most patterns are plain: known to be valid without a parser. An escape, a class and a repeat
 # that no text can make wrong; all else is left to the parser.
-_ESCAPE = r"\\[dDsSwWnrt!-/:-@\[-`{-~]"
+_ESCAPE = r"\\(?:[dDsSwWnrt!-/:-@\[-`{-~]|x[0-9a-fA-F]{2})"
 _RANGE = r"[a-z]-z|a-[b-y]|[A-Z]-Z|A-[B-Y]|[0-9]-9|0-[1-8]"
-_CLASS = rf"\[\^?+-?+(?:{_RANGE}|(?:[^\\\[\]^-]|{_ESCAPE})(?!-[^\]]))++-?\]"
-_COUNT = r"(?:0|[1-9]\d{0,2})"
+_CLASS = rf"\[\^?+-?+(?:(?:{_RANGE})(?:-(?![-]))?|(?:[^\\\[\]-]|\[(?!:)|{_ESCAPE})(?!-[^\]]))++-?\]"
+_COUNT = r"(?:0|[1-9][0-9]{0,2})"
 _REPEAT = rf"(?:[*+?]|\{{{_COUNT}(?:,{_COUNT}?)?\}})\??"
 _PLAIN = rf"(?:(?:[^\\()\[{{*+?|]++|{_ESCAPE}|{_CLASS}|\\[bBAz]|\))(?:{_REPEAT})?|\((?:\?:)?|\|)*+"
 _NOT_PAREN = r"\\.|\[(?:[^\\\]]|\\.)*\]|[^()\\\[]+"
@@ -71,22 +71,30 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def _is_plain(pattern: str) -> bool:
-    if len(pattern) > _MAX_PLAIN or "){" in pattern:
+    if len(pattern) > _MAX_PLAIN:
         return False
     if not _plain:
         _plain[:] = re.compile(_PLAIN), re.compile(_NOT_PAREN, re.DOTALL)
     if not _plain[0].fullmatch(pattern):
         return False
-    if "{" in pattern and "," in pattern:
-        for least, most in re.findall(r"{(\d+),(\d+)}", pattern):
-            if int(least) > int(most):
-                return False
+    if "{" in pattern and not _is_counted_well(pattern):
+        return False
     if "(" not in pattern and ")" not in pattern:
         return True
     parens = _plain[1].sub("", pattern)
     while "()" in parens:
         parens = parens.replace("()", "")
     return not parens
+
+
+def _is_counted_well(pattern: str) -> bool:
+    """Say whether no repeat is upside down, nor (the most there may be) too large in another."""
+    product = 1
+    for least, most in re.findall(r"{(\d+),?(\d*)}", pattern):
+        if most and int(least) > int(most):
+            return False
+        product *= max(int(most or least), 1)
+    return product <= 1000 or "){" not in pattern
 
 
 def _error(pattern: str) -> RegexError | None:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from crdlint.goregex_tree import Node
 
     T = TypeVar("T")
-    # (text, 0 one item / 1 a sequence / 2 alternatives, least length, greatest length, repeat)
+    # (text, 0 one item / 1 a sequence / 2 alternatives, is empty everywhere, is always empty,
+    # the sign of a repeat the text ends with)
     Text = tuple[str, int, bool, bool, str]
     # (factor, power of the text's length): how many ways there are to match; power -1: too many
     Ways = tuple[int, int]
@@ -26,6 +27,7 @@ _MAX_WAYS = 100_000
 _MAX_POWER = 4
 _MAX_COST = 300_000  # tries of a backtracking search
 _MAX_PER_RUNE = 64
+_MAX_ITEMS = 100_000  # runes and ranges in a pattern of Python's
 
 _FIXED = {
     syntax.EMPTY: "",
@@ -42,33 +44,41 @@ _WIDE = frozenset((syntax.ANY, syntax.ANY_NOT_NEWLINE))
 
 
 class Matcher:
-    """A pattern ready to match texts.
-
-    Attributes:
-        compiled: Python's pattern, or itself where Python cannot compile it.
-        pattern: what Python's pattern is, or would be.
-    """
+    """A pattern ready to match texts."""
 
     flags = re.ASCII.value
 
     def __init__(self, tree: Node) -> None:
         self._tree = tree
         self._automaton: Automaton | None = None
+        self._compiled: re.Pattern[str] | None = None
         self._ways = _fold(tree, _ways)
         self._anchored = _anchored(tree)
-        self.pattern = _fold(tree, _emit)[0]
-        self.compiled: re.Pattern[str] | Matcher
-        try:
-            self.compiled = re.compile(self.pattern, re.ASCII)
-        except (RecursionError, OverflowError, MemoryError):
-            self.compiled = self
+        self._fits = _fold(tree, _length) <= _MAX_ITEMS
+
+    @property
+    def pattern(self) -> str:
+        """What Python's pattern is, or would be."""
+        return _fold(self._tree, _emit)[0]
+
+    @property
+    def compiled(self) -> re.Pattern[str] | Matcher:
+        """Python's pattern, or this where Python cannot compile it (in reasonable time)."""
+        if self._compiled is None and self._fits:
+            try:
+                self._compiled = re.compile(self.pattern, re.ASCII)
+            except (RecursionError, OverflowError, MemoryError):
+                self._fits = False
+        return self._compiled or self
 
     def matches(self, text: str) -> bool:
         """Say whether a match begins anywhere in the text."""
         if not text.isascii():
             text = re.sub("[\ud800-\udfff]", "\ufffd", text)
-        if isinstance(self.compiled, re.Pattern) and self._is_cheap(len(text) + 1):
-            return self.compiled.search(text) is not None
+        if self._is_cheap(len(text) + 1):
+            compiled = self.compiled
+            if isinstance(compiled, re.Pattern):
+                return compiled.search(text) is not None
         return self.follow(text)
 
     def search(self, text: str) -> bool | None:
@@ -81,16 +91,17 @@ class Matcher:
             try:
                 self._automaton = Automaton(self._tree)
             except TooLargeError:
-                if not isinstance(self.compiled, re.Pattern):
+                compiled = self.compiled
+                if isinstance(compiled, Matcher):
                     raise
-                return self.compiled.search(text) is not None
+                return compiled.search(text) is not None
         return self._automaton.matches(text)
 
     def _is_cheap(self, length: int) -> bool:
         factor, power = self._ways
         if power < 0:
             return False
-        cost = factor * length ** (power if self._anchored else power + 1)
+        cost: int = factor * length ** (power if self._anchored else power + 1)
         return cost <= max(_MAX_COST, _MAX_PER_RUNE * length)
 
 
@@ -142,16 +153,21 @@ def _repeat_ways(least: int, most: int, factor: int, power: int) -> Ways:
     return (most - least + 1) * factor**most, power * most
 
 
+def _length(node: Node, subs: list[int]) -> int:
+    return 1 + len(node.runes) + len(node.ranges) + sum(subs)
+
+
 def _emit(node: Node, subs: list[Text]) -> Text:
     kind = node.kind
     if kind in _FIXED:
-        wide = kind in _WIDE
-        return _FIXED[kind], int(kind == syntax.EMPTY), not wide, not wide, ""
+        # An assertion is empty, but not everywhere: `(?:^a*){3}` asks for the `^`.
+        empty = kind == syntax.EMPTY
+        return _FIXED[kind], int(empty), empty, kind not in _WIDE, ""
     if kind == syntax.LITERAL:
         text = "".join(_class(syntax.rune_ranges(rune, node.flags)) for rune in node.runes)
         return text, int(len(node.runes) > 1), False, False, ""
     if kind == syntax.CLASS:
-        return _class(classes.clean(node.ranges)), 0, False, False, ""
+        return _class(node.ranges), 0, False, False, ""
     if kind == syntax.CAPTURE:
         return subs[0]
     if kind == syntax.CONCAT:

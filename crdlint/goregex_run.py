@@ -180,7 +180,7 @@ def _ranges(node: Node) -> list[tuple[int, int]]:
         return [(0, classes.TOP)]
     if node.kind == syntax.ANY_NOT_NEWLINE:
         return [(0, 9), (11, classes.TOP)]
-    return classes.clean(node.ranges)
+    return node.ranges
 
 
 def _kind(c: str) -> int:

@@ -215,7 +215,7 @@ class _Parser(Builder):
         node.flags = self.flags
         found = self.escaped_class(at)
         if found:
-            node.ranges = list(found[0])
+            node.ranges = found[0]
             self.push(node)
             return found[1]
         self.free += 1

@@ -105,7 +105,8 @@ def _merge(into: Node, other: Node) -> None:
         if _has_newline(other):
             into.kind = ANY
     elif into.kind == CLASS:
-        into.ranges += _literal_ranges(other) if other.kind == LITERAL else other.ranges
+        more = _literal_ranges(other) if other.kind == LITERAL else other.ranges
+        into.ranges = into.ranges + more  # lists are shared
     elif into.kind == LITERAL:
         if other.runes == into.runes and other.flags == into.flags:
             return
