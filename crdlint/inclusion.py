@@ -8,7 +8,8 @@ from crdlint.goregex import RegexError
 from crdlint.goregex_syntax import parse
 
 _MAX_STATES = 6000  # of one automaton; repeats are written out
-_MAX_STEPS = 30000  # pairs of sets of states that are looked at
+_MAX_STEPS = 5000  # pairs of sets of states that are looked at
+_MAX_WORK = 400_000  # edges that are looked at in one automaton: about a tenth of a second
 _TOP = 0x10FFFF
 
 Ranges = list[tuple[int, int]]
@@ -144,13 +145,20 @@ def _inverse(ranges: Ranges) -> Ranges:
 
 def _letters(*automata: _Automaton) -> list[int]:
     """Return one character of each class that no edge tells apart."""
-    cuts = {0}
-    for automaton in automata:
-        for edges in automaton.edges:
-            for ranges, _ in edges:
-                for low, high in ranges:
-                    cuts |= {low, high + 1}
-    return sorted(cut for cut in cuts if cut <= _TOP)
+    sets = {id(r): r for a in automata for edges in a.edges for r, _ in edges}
+    distinct = list(dict.fromkeys(tuple(ranges) for ranges in sets.values()))
+    changes: dict[int, int] = {0: 0}  # at a character: the sets that begin or end there, as bits
+    for i, ranges in enumerate(distinct):
+        for low, high in ranges:
+            changes[low] = changes.get(low, 0) ^ (1 << i)
+            changes[high + 1] = changes.get(high + 1, 0) ^ (1 << i)
+    found: dict[int, int] = {}
+    within = 0
+    for at in sorted(changes):
+        within ^= changes[at]
+        if at <= _TOP:
+            found.setdefault(within, at)
+    return list(found.values())
 
 
 class _Runner:
@@ -158,49 +166,71 @@ class _Runner:
 
     def __init__(self, built: tuple[_Automaton, int, int], letters: list[int]) -> None:
         self.automaton, first, self.last = built
-        self.letters = letters
+        self.count = len(letters)
+        self.work = 0  # edges looked at, which bounds the time
         self.steps: dict[frozenset[int], list[frozenset[int]]] = {}
         self.ends: dict[frozenset[int], bool] = {}
         self.start = self.closure({first}, "^")
+        known: dict[int, list[int]] = {}  # the letters of each set of ranges, by their index
+        self.edges: list[list[tuple[list[int], int]]] = []
+        for edges in self.automaton.edges:
+            self.edges.append([])
+            for ranges, target in edges:
+                if id(ranges) not in known:
+                    known[id(ranges)] = [i for i, x in enumerate(letters) if _inside(x, ranges)]
+                self.edges[-1].append((known[id(ranges)], target))
 
     def closure(self, states: set[int], allowed: str) -> frozenset[int]:
         """Return the states that are reached for free."""
         stack = list(states)
         found = set(states)
         while stack:
-            for condition, target in self.automaton.free[stack.pop()]:
+            free = self.automaton.free[stack.pop()]
+            self.work += 1 + len(free)
+            for condition, target in free:
                 if target not in found and (not condition or condition in allowed):
                     found.add(target)
                     stack.append(target)
+        if self.work > _MAX_WORK:
+            raise _UnknownError
         return frozenset(found)
 
     def accepts(self, states: frozenset[int], at_start: bool) -> bool:
         """Tell whether the text may end here."""
-        key = states
-        if at_start or key not in self.ends:
-            full = self.closure(set(states), "^$" if at_start else "$")
-            if at_start:
-                return self.last in full
-            self.ends[key] = self.last in full
-        return self.ends[key]
+        if at_start:
+            return self.last in self.closure(set(states), "^$")
+        if states not in self.ends:
+            self.ends[states] = self.last in self.closure(set(states), "$")
+        return self.ends[states]
 
     def next(self, states: frozenset[int]) -> list[frozenset[int]]:
         """Return the states behind each letter."""
         known = self.steps.get(states)
         if known is None:
-            known = self.steps[states] = [self._step(states, letter) for letter in self.letters]
+            known = self.steps[states] = self._next(states)
         return known
 
-    def _step(self, states: frozenset[int], letter: int) -> frozenset[int]:
+    def _next(self, states: frozenset[int]) -> list[frozenset[int]]:
         if self.last in states:  # it has matched already, whatever follows
-            return frozenset((self.last,))
-        targets = {
-            target
-            for state in states
-            for ranges, target in self.automaton.edges[state]
-            if any(low <= letter <= high for low, high in ranges)
-        }
-        return self.closure(targets, "")
+            return [frozenset((self.last,))] * self.count
+        targets: list[set[int]] = [set() for _ in range(self.count)]
+        for state in states:
+            for letters, target in self.edges[state]:
+                self.work += len(letters)
+                for letter in letters:
+                    targets[letter].add(target)
+        closed: dict[frozenset[int], frozenset[int]] = {}
+        found = []
+        for target_set in targets:
+            key = frozenset(target_set)
+            if key not in closed:
+                closed[key] = self.closure(target_set, "")
+            found.append(closed[key])
+        return found
+
+
+def _inside(char: int, ranges: Ranges) -> bool:
+    return any(low <= char <= high for low, high in ranges)
 
 
 def _walk(a: tuple[_Automaton, int, int], b: tuple[_Automaton, int, int]) -> str:
@@ -211,7 +241,6 @@ def _walk(a: tuple[_Automaton, int, int], b: tuple[_Automaton, int, int]) -> str
     seen = {start}
     stack = [start]
     first = True
-    steps = 0
     while stack:
         x, y = stack.pop()
         p, q = one.accepts(x, first), other.accepts(y, first)
@@ -220,12 +249,11 @@ def _walk(a: tuple[_Automaton, int, int], b: tuple[_Automaton, int, int]) -> str
         only_other |= q and not p
         if only_one and only_other:
             return "different"
-        for pair in zip(one.next(x), other.next(y), strict=True):
+        for pair in set(zip(one.next(x), other.next(y), strict=True)):
             if pair not in seen:
                 seen.add(pair)
                 stack.append(pair)
-        steps += len(letters)
-        if len(seen) > _MAX_STEPS or steps > 40 * _MAX_STEPS:
+        if len(seen) > _MAX_STEPS:
             raise _UnknownError
     if only_one:
         return "narrower"

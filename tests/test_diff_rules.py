@@ -274,6 +274,11 @@ def test_status_is_written_by_the_controller() -> None:
         (r"\bx", "x", "unknown"),
         ("^a{1000}$", "^a{999}$", "different"),
         ("(", "a", "unknown"),
+        (
+            r"^(\pL{0,62}x|[\pL-]{0,61}(\.)){1,}(\pL){2,63}$",
+            r"^(\pL{1,61}|[\d-]{1,63}){1,}$",
+            "unknown",
+        ),
         ("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "narrower"),
     ],
 )
