@@ -1,5 +1,8 @@
 """CEL's type checker: gives every node its type and every call its overloads."""
 
+# Types may be as deep as schemas, which the server reads up to 10,000 deep. A generator would
+# recurse through C and exhaust its stack, so what recurses here is plain calls and loops.
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -67,6 +70,7 @@ class Checker:
         "_library",
         "_open",
         "_scopes",
+        "_trail",
         "calls",
         "in_format",
         "literals",
@@ -78,6 +82,7 @@ class Checker:
         self._globals = variables
         self._scopes: list[dict[str, Type]] = []
         self._bindings: dict[str, Type] = {}
+        self._trail: list[tuple[str, Type | None]] = []
         self._fresh = 0
         self._open: list[Node] = []
         self._cross = False
@@ -268,7 +273,6 @@ class Checker:
             if known is not None:
                 node.overloads, found = known
                 return found
-        bound_before = self._fresh
         found_type: Type | None = None
         ids: list[str] = []
         for overload in self._library.overloads(
@@ -287,7 +291,7 @@ class Checker:
         if found_type is None:
             raise CelError(self._no_overload(name, types, member=member), node.pos)
         node.overloads = tuple(ids)
-        if simple and not found_type.open and self._fresh >= bound_before:
+        if simple and not found_type.open:
             self._library.resolved[key] = (node.overloads, found_type)
         return found_type
 
@@ -302,7 +306,9 @@ class Checker:
     def _logic(self, node: Node, types: Sequence[Type]) -> Type:
         for arg, of in zip(node.args, types, strict=True):
             if of is not BOOL_TYPE and not self._fits(of, BOOL_TYPE):
-                raise CelError(f"expected type bool but found {self._resolve(of, final=True)}", arg.pos)
+                raise CelError(
+                    f"expected type bool but found {self._resolve(of, final=True)}", arg.pos
+                )
         node.overloads = ("logical_and",) if node.name == "_&&_" else ("logical_or",)
         return BOOL_TYPE
 
@@ -407,22 +413,30 @@ class Checker:
             return True
         if not (a.open or b.open):
             return self._assignable(a, b)
-        before = dict(self._bindings)
+        before = len(self._trail)
         if self._assignable(a, b):
             return True
-        self._bindings = before
+        self._undo(before)
         return False
 
+    def _bind(self, param: str, to: Type) -> None:
+        self._trail.append((param, self._bindings.get(param)))
+        self._bindings[param] = to
+
+    def _undo(self, before: int) -> None:
+        """Take back the bindings since the trail had this length."""
+        while len(self._trail) > before:
+            param, old = self._trail.pop()
+            if old is None:
+                del self._bindings[param]
+            else:
+                self._bindings[param] = old
+
     def _all_fit(self, types: Sequence[Type], wanted: Sequence[Type]) -> bool:
-        before: dict[str, Type] | None = None
+        before = len(self._trail)
         for a, b in zip(types, wanted, strict=True):
-            if a is b:
-                continue
-            if before is None and (a.open or b.open):
-                before = dict(self._bindings)
-            if not self._assignable(a, b):
-                if before is not None:
-                    self._bindings = before
+            if a is not b and not self._assignable(a, b):
+                self._undo(before)
                 return False
         return True
 
@@ -466,11 +480,11 @@ class Checker:
             if self._assignable(a, bound):
                 general = a if _less_specific(a, bound) else bound
                 if self._not_within(param, general):
-                    self._bindings[param.name] = general
+                    self._bind(param.name, general)
                 return True, True
             return False, True
         if self._not_within(param, a):
-            self._bindings[param.name] = a
+            self._bind(param.name, a)
             return True, False
         return False, False
 
@@ -496,9 +510,7 @@ class Checker:
             if bound is not None:
                 return self._resolve(bound, final=final)
             return DYN_TYPE if final else of
-        params = []
-        for part in of.params:
-            params.append(self._resolve(part, final=final) if part.open else part)
+        params = [self._resolve(part, final=final) for part in of.params]
         return Type(of.kind, of.name, tuple(params))
 
 

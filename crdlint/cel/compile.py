@@ -70,7 +70,9 @@ def compile_at(
         except CelError as e:
             return done.refuse(LITERALS, e, text)
     if found is not wanted:
-        return done.refuse(RESULT, CelError(f"the result is of type {found}, not {wanted}", 0), text)
+        return done.refuse(
+            RESULT, CelError(f"the result is of type {found}, not {wanted}", 0), text
+        )
     done.uses_old_self = OLD_SELF in checker.used
     try:
         fold(checker.calls)

@@ -49,9 +49,7 @@ class Operand:
 
     __slots__ = ("node", "size", "type", "way")
 
-    def __init__(
-        self, node: Node | None, of: Type, way: Way | None, size: Size | None
-    ) -> None:
+    def __init__(self, node: Node | None, of: Type, way: Way | None, size: Size | None) -> None:
         self.node = node
         self.type = of
         self.way = way
@@ -133,7 +131,7 @@ class Coster:
         return way
 
     def declared_size(self, way: Way | None) -> Size | None:
-        """Return the size that the schema gives to what a way leads to; the first step is a name."""
+        """Return the size that the schema gives to what a way leads to; its start is a name."""
         if way is None:
             return None
         decl: Decl | None = self.root

@@ -27,7 +27,7 @@ class FieldPathError(Exception):
     """Why a path leads to no field."""
 
 
-class FieldPathPanic(Exception):  # noqa: N818 - what happens to the server
+class FieldPathPanic(Exception):
     """The server itself fails on this path."""
 
 

@@ -47,8 +47,7 @@ def scale(a: int, factor: float) -> int:
     value = float(a)
     if value > 0 and factor > 0 and value > _FLOAT_MAX / factor:
         return MAX_U64
-    product = math.ceil(value * factor)
-    return product if product < MAX_U64 else MAX_U64
+    return min(math.ceil(value * factor), MAX_U64)
 
 
 def size_mul(a: Size, b: Size) -> Size:
@@ -338,9 +337,15 @@ OVERLOADS: dict[str, Estimator] = {
     "list_reverse": _reverse,
     "list_distinct": _distinct,
 }
-for _name in "int uint double bool google.protobuf.Duration google.protobuf.Timestamp".split() + [
+for _name in (
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "google.protobuf.Duration",
+    "google.protobuf.Timestamp",
     "string",
     "bytes",
-]:
+):
     OVERLOADS[f"list_{_name}_sort"] = _sort
     OVERLOADS[f"list_{_name}_sortByAssociatedKeys"] = _sort

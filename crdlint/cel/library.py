@@ -184,9 +184,7 @@ class Library:
             found = [
                 overload
                 for first, last, is_member, overload in _all_overloads(name)
-                if first <= compat <= last
-                and is_member == member
-                and len(overload.args) == count
+                if first <= compat <= last and is_member == member and len(overload.args) == count
             ]
             self._found[key] = found
         return found

@@ -1,4 +1,4 @@
-"""Constants that the server tries out when it compiles a rule: patterns, times, numbers, formats."""
+"""Constants that the server tries out as it compiles: patterns, times, numbers, formats."""
 
 from __future__ import annotations
 
@@ -182,7 +182,9 @@ def _constant(node: Node, known: dict[int, tuple[str, Any]]) -> tuple[str, Any] 
     if node.kind == IDENT:
         # An identifier of a type is a constant; a variable has no such type.
         of = node.type
-        return ("type", of.params[0]) if of is not None and of.kind == t.TYPE and of.params else None
+        return (
+            ("type", of.params[0]) if of is not None and of.kind == t.TYPE and of.params else None
+        )
     if node.kind == LIST and not node.value:
         for element in node.args:
             if _constant(element, known) is None:
@@ -199,7 +201,7 @@ def _constant(node: Node, known: dict[int, tuple[str, Any]]) -> tuple[str, Any] 
 def convert(function: str, value: tuple[str, Any]) -> tuple[str, Any] | None:
     """Return what a conversion makes of a constant (its type, its value), or None if it fails."""
     kind, v = value
-    if function == "dyn" or function == kind:
+    if function in ("dyn", kind):
         return value
     if function == "type":
         return "type", kind
@@ -240,7 +242,21 @@ def _to_string(kind: str, v: Any) -> tuple[str, Any] | None:
         return ("string", "null") if kind == "null" else None
     if kind == "bool":
         return "string", "true" if v else "false"
+    if kind == "double":
+        return "string", _double_text(v)
+    if kind == "duration":
+        # The digits do not matter to any conversion but back to a duration.
+        return "string", f"{v // 1_000_000_000}s"
+    if kind == "timestamp":
+        return "string", "1970-01-01T00:00:00Z"
     return "string", str(v)
+
+
+def _double_text(v: float) -> str:
+    """Return a double as text that reads as an integer where Go's does."""
+    if abs(v) < 1_000_000 and v == int(v):
+        return str(int(v))
+    return repr(v)
 
 
 def _to_integer(function: str, kind: str, v: Any) -> tuple[str, Any] | None:
@@ -251,7 +267,7 @@ def _to_integer(function: str, kind: str, v: Any) -> tuple[str, Any] | None:
             return None
         number = int(v)
     elif kind == "double":
-        if v != v or not float(low) <= v < float(high) or (function == "int" and v <= low):  # noqa: PLR0124
+        if v != v or not float(low) <= v < float(high) or (function == "int" and v <= low):
             return None
         number = int(v)
     elif kind in ("int", "uint") or (function == "int" and kind in ("duration", "timestamp")):

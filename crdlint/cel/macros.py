@@ -79,7 +79,7 @@ def _variables(args: list[Node]) -> tuple[str, str]:
     return first, second
 
 
-def _has(pos: int, _target: Node | None, args: list[Node]) -> Node:
+def _has(_pos: int, _target: Node | None, args: list[Node]) -> Node:
     arg = args[0]
     if arg.kind != SELECT:
         raise CelError("has() needs a field, such as has(self.name)", arg.pos)

@@ -253,7 +253,7 @@ class Parser:
         i = self._i
         kind = self.kinds[i]
         pos = self.offsets[i]
-        if kind == "name" or kind == ".":
+        if kind in ("name", "."):
             return self._named()
         self._i = i + 1
         if kind == "text":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from crdlint.cel import compile as compiling
@@ -151,12 +152,13 @@ class _Context:
     Source: CELSchemaContext in apiextensions-apiserver.
     """
 
-    __slots__ = ("_known", "always", "cardinality", "in_scope", "parent", "path", "schema", "step")
+    __slots__ = ("_known", "_step", "always", "cardinality", "in_scope", "parent", "path", "schema")
 
-    def __init__(self, schema: Schema, parent: _Context | None, path: Path) -> None:
+    def __init__(self, schema: Schema, parent: _Context | None, step: Path) -> None:
         self.schema = schema
         self.parent = parent
-        self.path = path
+        self._step = step
+        self.path: Path = step if parent is None else parent.path + step
         self._known: Decl | str | None = None
         self.in_scope = bool(schema.get(_KEY))
         self.cardinality: int | None = 1
@@ -166,9 +168,7 @@ class _Context:
             return
         self.in_scope = self.in_scope or parent.in_scope
         self.always = parent.always or (
-            len(path) > 1
-            and path[-2] == "properties"
-            and path[-1] in ("metadata", "apiVersion", "kind")
+            step[0] == "properties" and step[1] in ("metadata", "apiVersion", "kind")
         )
         factor = _elements(parent.schema)
         if parent.cardinality is None or factor is None:
@@ -203,11 +203,9 @@ class _Context:
         )
 
     def _of_parent(self, above: Decl) -> Decl | str | None:
-        step = self.path[-1]
-        if step == "items" or step == "additionalProperties":
-            if len(self.path) < 2 or self.path[-2] != "properties":
-                return above.elem or "CEL has no type for this schema"
-        name = escape(str(step))
+        if self._step[0] != "properties":
+            return above.elem or "CEL has no type for this schema"
+        name = escape(str(self._step[1]))
         return None if name is None or above.fields is None else above.fields.get(name)
 
 
@@ -302,7 +300,7 @@ def keyword_problems(schema: Schema, *, minor: int) -> list[CelProblem]:
     found: list[CelProblem] = []
     with deep():
         for i, rule in enumerate(schema.get(_KEY) or ()):
-            found += check._keyword_problems((), schema, i, rule)  # noqa: SLF001
+            found += check._keyword_problems((), schema, i, rule)
     return found
 
 
@@ -366,7 +364,7 @@ class _Check:
     ) -> bool:
         if not isinstance(schema, dict):
             return False
-        return self.walk(_Context(schema, context, context.path + step), uncorrelatable)
+        return self.walk(_Context(schema, context, step), uncorrelatable)
 
     def _aside(self, context: _Context) -> bool:
         """Check rules where none are compiled: below allOf and the like."""
@@ -396,8 +394,10 @@ class _Check:
                 self.report.problems += problems
                 bad |= bool(problems)
             push(path, node)
-            for name, branch in (node.get("properties") or {}).items():
-                stack.append(((*path, "properties", name), branch))
+            stack += [
+                ((*path, "properties", name), branch)
+                for name, branch in (node.get("properties") or {}).items()
+            ]
             for key in ("items", "additionalProperties"):
                 if isinstance(node.get(key), dict):
                     stack.append(((*path, key), node[key]))
@@ -708,16 +708,22 @@ class _Cache:
 
 _MOST_KEPT = 4_000
 _KEPT_EACH = 8
+_COMPARED_DEPTH = 3_000
 _CACHE = _Cache()
 
 
 def _equal(a: Schema, b: Schema) -> bool:
     if a is b:
         return True
+    # Comparing recurses through C, whose stack is smaller than what deep() allows.
+    before = sys.getrecursionlimit()
     try:
+        sys.setrecursionlimit(_COMPARED_DEPTH)
         return a == b
     except RecursionError:
         return False
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _share(cost: int) -> str:

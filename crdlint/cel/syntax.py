@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Kinds of nodes.
 LITERAL, IDENT, SELECT, CALL, LIST, MAP, STRUCT, COMPREHENSION = range(8)
 
-MAX_NODES = 400_000  # macros that copy their target can grow a tree without end
+MAX_NODES = 100_000  # macros that copy their target can grow a tree without end
 
 # The longest tree that fits the limits above needs several Python frames a level.
 _FRAMES = 60_000
@@ -245,7 +245,7 @@ def _char(escape: str, pos: int) -> str:
     if letter in _ESCAPES:
         return _ESCAPES[letter]
     if letter in "xXuU":
-        code = int(escape[2:], 16)
+        code = int(escape[2:], base=16)
     elif letter in "0123":
         code = int(escape[1:], 8)
     else:
@@ -266,7 +266,7 @@ def _bytes(body: str, pos: int, *, raw: bool) -> bytes:
         if escape[1] in "uU":
             raise CelError(f"syntax error: {escape} cannot stand in bytes", pos)
         if escape[1] in "xX":
-            parts.append(bytes((int(escape[2:], 16),)))
+            parts.append(bytes((int(escape[2:], base=16),)))
         elif escape[1] in "0123":
             parts.append(bytes((int(escape[1:], 8),)))
         else:

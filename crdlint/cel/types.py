@@ -13,6 +13,8 @@ NULL, DYN, ERROR, PARAM, LIST, MAP, STRUCT, OPAQUE, TYPE = range(8, 17)
 
 MAX_REQUEST = 3 * 1024 * 1024  # bytes of the largest request, the bound of everything unbounded
 MAX_U64 = (1 << 64) - 1
+_SHOWN_DEPTH = 4
+
 NAME_MAX_LENGTH = 253  # of metadata.name; a generateName is one shorter
 
 
@@ -36,14 +38,20 @@ class Type:
         self.name = name
         self.params = params
         self.fields = fields
-        self.open = kind == PARAM or any(param.open for param in params)
+        self.open: bool = kind == PARAM or any(param.open for param in params)
 
     def __str__(self) -> str:
-        if self.params:
-            return f"{self.name}({', '.join(map(str, self.params))})"
-        return self.name
+        return self.shown(_SHOWN_DEPTH)
 
     __repr__ = __str__
+
+    def shown(self, depth: int) -> str:
+        """Return the type as text, down to a depth: a schema may be 10,000 deep."""
+        if not self.params:
+            return self.name
+        if depth == 0:
+            return f"{self.name}(...)"
+        return f"{self.name}({', '.join([param.shown(depth - 1) for param in self.params])})"
 
 
 BOOL_TYPE = Type(BOOL, "bool")
@@ -108,7 +116,7 @@ class Decl:
 
     def __init__(
         self,
-        type: Type,  # noqa: A002 - the word of the language
+        type: Type,
         min_size: int,
         max_elements: int = 0,
         *,
