@@ -84,7 +84,7 @@ def crds_of(file: Path) -> list[Any]:
 
 @pytest.mark.parametrize("file", FILES, ids=[str(f.relative_to(SHARED)) for f in FILES])
 def test_a_crd_does_not_differ_from_itself(file: Path) -> None:
-    rng = random.Random(1)  # noqa: S311 - any order will do
+    rng = random.Random(1)
     for data in crds_of(file):
         if shape(data, minor=kubernetes.NEWEST).error:
             continue

@@ -277,7 +277,7 @@ def test_status_is_written_by_the_controller() -> None:
         (
             r"^(\pL{0,62}x|[\pL-]{0,61}(\.)){1,}(\pL){2,63}$",
             r"^(\pL{1,61}|[\d-]{1,63}){1,}$",
-            "unknown",
+            "different",
         ),
         ("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "narrower"),
     ],
