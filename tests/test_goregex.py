@@ -253,7 +253,7 @@ def _text(random_: random.Random) -> str:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_both_ways_to_match_agree(seed: int) -> None:
-    random_ = random.Random(seed)  # noqa: S311 - tests
+    random_ = random.Random(seed)
     for _ in range(400):
         pattern = _pattern(random_, 3)
         if _message(pattern) is not None:
@@ -268,7 +268,7 @@ def test_both_ways_to_match_agree(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_plain_patterns_are_those_the_parser_takes(seed: int) -> None:
-    random_ = random.Random(seed)  # noqa: S311 - tests
+    random_ = random.Random(seed)
     pieces = [*r"ab0-z]^.\d\-[({})*+?|,19", "[a-z]", "[^a-z0-9-]", "{2}", "{1,3}", ")?", "(?:"]
     for _ in range(4000):
         pattern = "".join(random_.choice(pieces) for _ in range(random_.randrange(1, 9)))
@@ -281,7 +281,7 @@ def test_re2_is_of_the_same_opinion(seed: int) -> None:
     re2 = pytest.importorskip("re2")
     options = re2.Options()
     options.log_errors = False
-    random_ = random.Random(seed)  # noqa: S311 - tests
+    random_ = random.Random(seed)
     for _ in range(500):
         pattern = _pattern(random_, 3)
         try:
@@ -300,7 +300,7 @@ def test_re2_is_of_the_same_opinion(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_any_text_gives_a_verdict(seed: int) -> None:
-    random_ = random.Random(seed)  # noqa: S311 - tests
+    random_ = random.Random(seed)
     pieces = [*BROKEN, *ATOMS, *REPEATS, "\\", "[", "(?", "\ud800", "\U0010ffff", "\0", "[^", "\\p"]
     for _ in range(3000):
         pattern = "".join(random_.choice(pieces) for _ in range(random_.randrange(8)))
