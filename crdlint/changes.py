@@ -222,7 +222,7 @@ def _normalize(found: dict[str, Any], data: Mapping[str, Any], kind: str) -> Non
 
 def _bound(value: float, exclusive: bool, kind: str, lower: bool) -> Bound:
     """Return a bound; of integers always the inclusive one with the same meaning."""
-    if kind != "integer" or isinstance(value, bool) or value != value or abs(value) > 2**53:
+    if kind != "integer" or isinstance(value, bool) or value != value or abs(value) > 2**53:  # noqa: PLR0124 - NaN
         return Bound(value, exclusive)
     whole = int(value)
     if whole == value:
@@ -422,7 +422,7 @@ def _schemas(pair: Pair, inner: list[Pair]) -> Iterator[Change]:
     old, new = pair.old.data, pair.new.data
     for key, form in HOLDS.items():
         a, b = old.get(key), new.get(key)
-        if a is b or (not a and not b and a != False and b != False):
+        if a is b or (not a and not b and a != False and b != False):  # noqa: E712 - {} or absent
             if key not in ("additionalProperties", "additionalItems"):
                 continue
             if (a is None) == (b is None) and type(a) is type(b):
@@ -533,10 +533,10 @@ def bare(data: Any) -> Any:
         if key in DOCUMENTATION:
             continue
         if key in BRANCHES and isinstance(value, list):
-            value = [bare(branch) for branch in value]
+            value = [bare(branch) for branch in value]  # noqa: PLW2901
         elif key in HOLDS and isinstance(value, dict):
             named = HOLDS[key] in ("named", "named-or-strings")
-            value = {k: bare(v) for k, v in value.items()} if named else bare(value)
+            value = {k: bare(v) for k, v in value.items()} if named else bare(value)  # noqa: PLW2901
         found[key] = value
     return found
 

@@ -61,7 +61,7 @@ def _outputs(
 def _minors(ctx: click.Context, param: click.Parameter, text: str | None) -> list[int] | None:
     from crdlint import cli
 
-    return cli._minors(ctx, param, text)
+    return cli._minors(ctx, param, text)  # noqa: SLF001 - the same option as in lint
 
 
 @click.command(
@@ -216,7 +216,7 @@ def _finish(report: Report, outputs: list[tuple[str, str]], color: str, *, faile
     for line in report.summary.notes:
         cli.note(line)
     for name, file in outputs:
-        coloured = not file and cli._coloured(color)
+        coloured = not file and cli._coloured(color)  # noqa: SLF001
         if name in ("text", "markdown"):
             options = formats.Options(
                 kubernetes=report.kubernetes,
@@ -229,7 +229,7 @@ def _finish(report: Report, outputs: list[tuple[str, str]], color: str, *, faile
         else:
             text = formats.render(name, report, color=coloured, diff=True, texts=report.texts)
         if file:
-            cli._write(file, text)
+            cli._write(file, text)  # noqa: SLF001
         else:
             sys.stdout.write(text)
     sys.stdout.flush()

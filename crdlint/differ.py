@@ -79,7 +79,7 @@ def compare(old: Crd, new: Crd) -> list[Problem]:
 def _run(registered: Registered, change: Change) -> Iterable[Problem]:
     try:
         problems = list(registered.run(change))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a defect in one rule must not hide the others
         text = f"the check of {', '.join(registered.ids)} failed: {type(error).__name__}: {error}"
         return (Problem(change, text, rule="internal-error"),)
     for problem in problems:

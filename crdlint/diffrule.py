@@ -43,7 +43,7 @@ class Problem(rules.Problem):
         field: str = "",
         together: str | None = None,
         prunes: bool = False,
-        help: str = "",
+        help: str = "",  # noqa: A002 - the word users see in the JSON report
     ) -> None:
         super().__init__(change.here, message, refused=refused, rule=rule, help=help)
         self.change = change
