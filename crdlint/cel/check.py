@@ -57,6 +57,9 @@ _LITERALS = {
 _DOTTED = frozenset(("google", "net"))
 _NULLABLE = frozenset((OPAQUE, t.STRUCT, t.DURATION, t.TIMESTAMP))
 _KEYWORD_FIELDS_SINCE = 31
+_FORMAT_SINCE = 29  # before, a call of format() does not excuse lists of several types
+# The first server that leaves lists and maps of several types to the validators.
+_MIXED_SINCE = 29
 
 
 class Checker:
@@ -70,15 +73,17 @@ class Checker:
         "_library",
         "_open",
         "_scopes",
+        "_strict_join",
         "_trail",
+        "aggregates",
         "calls",
         "in_format",
-        "literals",
         "used",
     )
 
-    def __init__(self, compat: int, variables: Mapping[str, Type]) -> None:
+    def __init__(self, compat: int, variables: Mapping[str, Type], minor: int) -> None:
         self._library = library(compat)
+        self._strict_join = minor < _MIXED_SINCE
         self._globals = variables
         self._scopes: list[dict[str, Type]] = []
         self._bindings: dict[str, Type] = {}
@@ -90,7 +95,7 @@ class Checker:
         self.used: set[str] = set()  # names of the variables that occur
         # Calls of functions, innermost first, and lists and maps outside of format().
         self.calls: list[Node] = []
-        self.literals: list[Node] = []
+        self.aggregates: list[Node] = []
 
     def check(self, node: Node) -> Type:
         """Give all nodes their types and return that of the whole expression.
@@ -235,7 +240,7 @@ class Checker:
         name = node.name
         if name == "_?._":
             return self._optional_select(node)
-        is_format = name == "format"
+        is_format = name == "format" and self._library.compat >= _FORMAT_SINCE
         if is_format:
             self.in_format += 1
         args: list[Node] = node.args
@@ -334,7 +339,7 @@ class Checker:
                 of = self._unwrapped(element, of)
             joined = self._join(element, joined, of)
         if not self.in_format:
-            self.literals.append(node)
+            self.aggregates.append(node)
         return list_of(joined or self._variable())
 
     def _map(self, node: Node) -> Type:
@@ -347,7 +352,7 @@ class Checker:
                 of = self._unwrapped(value, of)
             values = self._join(value, values, of)
         if not self.in_format:
-            self.literals.append(node)
+            self.aggregates.append(node)
         if keys is None or values is None:
             return map_of(self._variable(), self._variable())
         return map_of(keys, values)
@@ -364,6 +369,8 @@ class Checker:
             return of
         if self._fits(before, of):
             return before if _less_specific(before, of) else of
+        if not self._strict_join:
+            return DYN_TYPE
         shown = self._resolve(before, final=True), self._resolve(of, final=True)
         raise CelError(f"expected type {shown[0]} but found {shown[1]}", node.pos)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crdlint.cel.check import Checker
 from crdlint.cel.cost import Coster
-from crdlint.cel.literals import ProgramError, fold, validate
+from crdlint.cel.literals import ProgramError, fold, validate_aggregates, validate_calls
 from crdlint.cel.parser import parse
 from crdlint.cel.syntax import CelError, place
 from crdlint.cel.types import optional_of
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crdlint.cel.types import Decl, Type
 
 OLD_SELF = "oldSelf"
-_VALIDATORS_SINCE = 29  # compatibility version
+_VALIDATORS_SINCE = 29
 
 # Why an expression is refused.
 SYNTAX, TYPES, LITERALS, RESULT, PROGRAM = "syntax", "types", "literals", "result", "program"
@@ -46,16 +46,24 @@ class Compiled:
 
 
 def compile_at(
-    text: str, decl: Decl, wanted: Type, *, compat: int, minor: int, optional_old_self: bool
+    text: str,
+    decl: Decl,
+    wanted: Type,
+    *,
+    compat: int,
+    minor: int,
+    optional_old_self: bool,
+    seen: set[tuple[str, ...]] | None = None,
 ) -> Compiled:
     """Compile an expression over `self` of a declared type, and estimate its cost.
 
     `compat` is the minor whose libraries it may use, `minor` the server's own, `wanted` the type
-    that the expression must give. Source: compileRule in apiextensions-apiserver.
+    that the expression must give. `seen` takes the ways through the declared type whose bounds the
+    estimate looked at. Source: compileRule in apiextensions-apiserver.
     """
     done = Compiled()
     old = optional_of(decl.type) if optional_old_self else decl.type
-    checker = Checker(compat, {"self": decl.type, OLD_SELF: old})
+    checker = Checker(compat, {"self": decl.type, OLD_SELF: old}, minor)
     try:
         tree = parse(text, compat)
     except CelError as e:
@@ -64,11 +72,13 @@ def compile_at(
         found = checker.check(tree)
     except CelError as e:
         return done.refuse(TYPES, e, text)
-    if compat >= _VALIDATORS_SINCE:
-        try:
-            validate(checker.calls, checker.literals)
-        except CelError as e:
-            return done.refuse(LITERALS, e, text)
+    try:
+        if compat >= _VALIDATORS_SINCE:
+            validate_calls(checker.calls)
+        if minor >= _VALIDATORS_SINCE:
+            validate_aggregates(checker.aggregates)
+    except CelError as e:
+        return done.refuse(LITERALS, e, text)
     if found is not wanted:
         return done.refuse(
             RESULT, CelError(f"the result is of type {found}, not {wanted}", 0), text
@@ -78,5 +88,7 @@ def compile_at(
         fold(checker.calls)
     except ProgramError as e:
         return done.refuse(PROGRAM, e, text)
-    done.cost = Coster(decl, minor).cost(tree)
+    coster = Coster(decl, minor)
+    coster.seen = seen
+    done.cost = coster.cost(tree)
     return done

@@ -80,11 +80,13 @@ def size_add(a: Size, b: Size) -> Size:
 class Coster:
     """Estimates the cost of one checked expression over values of a declared type."""
 
-    __slots__ = ("_locals", "minor", "root")
+    __slots__ = ("_locals", "minor", "root", "seen")
 
     def __init__(self, root: Decl, minor: int) -> None:
         self.root = root
         self.minor = minor
+        # Where set, the ways whose declared bounds were looked at, for those who look for bounds.
+        self.seen: set[tuple[str, ...]] | None = None
         self._locals: dict[str, list[tuple[Way | None, Size | None, Entry | None]]] = {}
 
     def cost(self, node: Node) -> int:
@@ -146,6 +148,8 @@ class Coster:
             if decl is None:
                 return None
         assert decl is not None
+        if self.seen is not None:
+            self.seen.add(tuple(way[0][1 : way[1]]))
         return 0, decl.max_elements
 
     def size(self, node: Node) -> Size | None:

@@ -33,13 +33,13 @@ _FLOAT_MAX = float(MAX_U64)
 def add(a: int, b: int) -> int:
     """Return the sum of two costs or sizes, at most 2^64-1."""
     total = a + b
-    return total if total < MAX_U64 else MAX_U64
+    return min(MAX_U64, total)
 
 
 def multiply(a: int, b: int) -> int:
     """Return the product of two costs or sizes, at most 2^64-1."""
     product = a * b
-    return product if product < MAX_U64 else MAX_U64
+    return min(MAX_U64, product)
 
 
 def scale(a: int, factor: float) -> int:

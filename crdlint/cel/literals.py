@@ -20,15 +20,18 @@ _CONVERSIONS = frozenset(
 )
 
 
+_INDICES = frozenset(("string", "int", "uint", "bool", "double"))  # constants that can be indices
+
+
 class ProgramError(CelError):
     """The expression type-checks, but the server cannot build its program."""
 
 
-# What the validators say while compiling, since compatibility version 1.29.
+# What the validators say after type-checking.
 
 
-def validate(calls: Iterable[Node], literals: Iterable[Node]) -> None:
-    """Check literal durations, timestamps, patterns, formats, and that aggregates are of one type.
+def validate_calls(calls: Iterable[Node]) -> None:
+    """Check literal durations, timestamps and patterns, and the arguments of formats.
 
     Raises:
         CelError: one is not valid.
@@ -46,7 +49,15 @@ def validate(calls: Iterable[Node], literals: Iterable[Node]) -> None:
                 raise CelError(f"{arg.value!r} is no valid {name}", arg.pos)
         elif name == "format":
             _format(call)
-    for node in literals:
+
+
+def validate_aggregates(aggregates: Iterable[Node]) -> None:
+    """Check that the elements of each list are of one type, and keys and values of each map.
+
+    Raises:
+        CelError: some are not.
+    """
+    for node in aggregates:
         if node.kind == LIST:
             _one_type_list(node)
         else:
@@ -166,6 +177,10 @@ def fold(calls: Iterable[Node]) -> None:
                 shown = value[1] if value[0] != "bytes" else value[1].hex()
                 raise ProgramError(f"{call.name}({shown!r}) fails", call.pos)
             known[id(call)] = result
+        elif call.name in ("_[_]", "_[?_]"):
+            index = _constant(call.args[1], known)
+            if index is not None and index[0] not in _INDICES:
+                raise ProgramError(f"a {index[0]} cannot be an index", call.args[1].pos)
         elif call.name == "matches":
             args = call.args if call.target is None else [call.target, *call.args]
             if len(args) == 2:

@@ -673,7 +673,8 @@ class _Check:
             return
         self._dear.sort(key=lambda entry: -entry[0])
         for cost, path, suffix in self._dear[:_NAMED]:
-            message = f"costs {_share(cost)} of what all rules of the schema may cost together"
+            share = factor(cost, TOTAL_LIMIT)
+            message = f"{share} of what all rules of the schema may cost together is this one's"
             self.report.problems.append(
                 CelProblem("cel-total-cost", "Forbidden", path, suffix, message)
             )
@@ -724,10 +725,6 @@ def _equal(a: Schema, b: Schema) -> bool:
         return False
     finally:
         sys.setrecursionlimit(before)
-
-
-def _share(cost: int) -> str:
-    return f"{min(cost / TOTAL_LIMIT, 100):.0%}"
 
 
 def factor(cost: int, most: int) -> str:

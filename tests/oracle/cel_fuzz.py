@@ -135,6 +135,11 @@ class Maker:
             bound: dict[str, Type] = {}
             if not _match(overload.result, wanted, bound):
                 continue
+            if name == "format":
+                kinds = [self.rng.choice(PARAMS) for _ in range(self.rng.randrange(3))]
+                listed = ", ".join(self.expression(of, 1) for of in kinds)
+                clauses = "".join(self.rng.choice(("%s", "%d", "%f", "%%")) for _ in kinds)
+                return f"'{clauses}'.format([{listed}])"
             args = [
                 self.expression(self._filled(arg, bound), depth - 1 - rng.randrange(2))
                 for arg in overload.args
@@ -398,7 +403,7 @@ def compare(
             continue
         count += 1
         rule = mine[said["path"]]
-        where = f"{said['rule']!r}"
+        where = f"{said.get('rule', '')!r}"
         if rule.ok != said["ok"]:
             differs.append(f"compiles: {where}: {said.get('error', 'ok')} / {rule.error or 'ok'}")
             continue
@@ -431,7 +436,10 @@ def compare(
 def compiles(rule: cel.RuleReport, text: dict[str, Any], minor: int) -> bool:
     """Tell whether rule and messageExpression compile with a minor's libraries."""
     assert rule.decl is not None
-    for expression, wanted in ((rule.rule, BOOL_TYPE), (text.get("messageExpression"), STRING_TYPE)):
+    for expression, wanted in (
+        (rule.rule, BOOL_TYPE),
+        (text.get("messageExpression"), STRING_TYPE),
+    ):
         if expression and expression.strip():
             done = compile_at(
                 expression,
