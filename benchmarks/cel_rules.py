@@ -49,7 +49,8 @@ def main() -> None:
     times.sort()
     print(
         f"{len(times)} rules: median {statistics.median(times):.0f} us, "
-        f"p90 {times[len(times) * 9 // 10]:.0f}, mean {statistics.mean(times):.0f}, max {times[-1]:.0f}"
+        f"p90 {times[len(times) * 9 // 10]:.0f}, mean {statistics.mean(times):.0f}, "
+        f"max {times[-1]:.0f}"
     )
 
 

@@ -252,7 +252,7 @@ class Document:
         if self._positions is None:
             self._positions = self.data
             if self._as_json:
-                from crdlint import json_text  # noqa: PLC0415 - start-up
+                from crdlint import json_text
 
                 self._prepare()
                 self._positions = json_text.positions(self._text or "", self._built)
@@ -412,7 +412,7 @@ def _read_yaml(document: Document) -> None:
 
 def _read_json(document: Document) -> bool:
     """Read the document's text as JSON; return whether that is what it is, and all of it."""
-    from crdlint import json_text  # noqa: PLC0415 - start-up
+    from crdlint import json_text
 
     try:
         document.data = json_text.parse(document._chunk)  # noqa: SLF001

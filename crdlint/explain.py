@@ -54,7 +54,7 @@ def explain_rule(rule: str, *, color: bool = False) -> str:
 
 def unknown(what: str) -> str:
     """Say that something is no rule and no known message, and what was perhaps meant."""
-    import difflib  # noqa: PLC0415 - only for a mistake
+    import difflib
 
     close = difflib.get_close_matches(what.strip().lower(), pages.ids(), n=3, cutoff=0.6)
     if close:
@@ -247,7 +247,7 @@ def table(style: str = "text", *, color: bool = False) -> str:
     """Return all rules as a table for people (`text`) or as `json`, without an end of line."""
     known = pages.load()
     if style == "json":
-        import json  # noqa: PLC0415 - the text needs none
+        import json
 
         rows = ",\n".join(json.dumps(_as_dict(page)) for page in known)
         return f'{{"version": 1, "rules": [{rows}]}}'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from crdlint import goregex_classes as classes
+from crdlint import goregex_sets
 from crdlint import goregex_tree as syntax
 from crdlint.goregex_run import Automaton, TooLargeError, bounds
 
@@ -51,6 +52,7 @@ class Matcher:
     def __init__(self, tree: Node) -> None:
         self._tree = tree
         self._automaton: Automaton | None = None
+        self._is_large = False
         self._compiled: re.Pattern[str] | None = None
         self._ways = _fold(tree, _ways)
         self._anchored = _anchored(tree)
@@ -86,15 +88,14 @@ class Matcher:
         return self.matches(text) or None
 
     def follow(self, text: str) -> bool:
-        """Match by sets of states, or by Python's pattern where there would be too many."""
-        if self._automaton is None:
+        """Match by sets of states, or of places in the text where the states are too many."""
+        if self._automaton is None and not self._is_large:
             try:
                 self._automaton = Automaton(self._tree)
             except TooLargeError:
-                compiled = self.compiled
-                if isinstance(compiled, Matcher):
-                    raise
-                return compiled.search(text) is not None
+                self._is_large = True
+        if self._automaton is None:
+            return goregex_sets.matches(self._tree, text)
         return self._automaton.matches(text)
 
     def _is_cheap(self, length: int) -> bool:

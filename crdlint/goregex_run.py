@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 # What stands before or after a place in a text.
 _EDGE, _NEWLINE, _WORD, _OTHER = 0, 1, 2, 3
 
-_MAX_STATES = 200_000
-_MAX_STEPS = 50_000  # remembered at one time
+_MAX_STATES = 1000
+_MAX_REMEMBERED = 1_000_000  # steps, and states in sets, at one time: some 60 MB
 
 _ASSERTIONS = frozenset(
     (
@@ -56,7 +56,7 @@ class Automaton:
         self._build(tree)
         self.matched = _State(frozenset((1,)), _OTHER)
         self.known: dict[tuple[frozenset[int], int], _State] = {}
-        self.steps = 0
+        self.remembered = 0
         self.start = self._state(frozenset((0,)), _EDGE)
 
     def matches(self, text: str) -> bool:
@@ -75,10 +75,11 @@ class Automaton:
         key = (places, before)
         if key not in self.known:
             self.known[key] = _State(places, before)
+            self.remembered += len(places)
         return self.known[key]
 
     def _step(self, state: _State, c: str) -> _State:
-        kind = _kind(c)
+        kind = kind_of(c)
         reach = self._reach(state, kind)
         if 1 in reach:
             after = self.matched
@@ -91,9 +92,9 @@ class Automaton:
                     if at >= 0 and rune <= ranges[at][1]:
                         to.add(target)
             after = self._state(frozenset(to), kind)
-        self.steps += 1
-        if self.steps > _MAX_STEPS:
-            self.steps = 0
+        self.remembered += 10
+        if self.remembered > _MAX_REMEMBERED:
+            self.remembered = 0
             for other in self.known.values():
                 other.steps = {}
             self.known = {(self.start.places, _EDGE): self.start}
@@ -106,9 +107,7 @@ class Automaton:
         todo = list(reach)
         while todo:
             for assertion, target in self.free[todo.pop()]:
-                if target not in reach and (
-                    not assertion or _holds(assertion, state.before, after)
-                ):
+                if target not in reach and (not assertion or holds(assertion, state.before, after)):
                     reach.add(target)
                     todo.append(target)
         return reach
@@ -145,7 +144,7 @@ class Automaton:
             elif node.sub:
                 todo += self._repeat(node, first, last)
             else:
-                self.edges[first].append((_ranges(node), last))
+                self.edges[first].append((ranges_of(node), last))
 
     def _repeat(self, node: Node, first: int, last: int) -> Iterator[tuple[Node, int, int]]:
         sub = node.sub[0]
@@ -175,7 +174,8 @@ def bounds(node: Node) -> tuple[int, int]:
     return {syntax.STAR: (0, -1), syntax.PLUS: (1, -1)}.get(node.kind, (0, 1))
 
 
-def _ranges(node: Node) -> list[tuple[int, int]]:
+def ranges_of(node: Node) -> list[tuple[int, int]]:
+    """Return what a class, or a dot, matches."""
     if node.kind == syntax.ANY:
         return [(0, classes.TOP)]
     if node.kind == syntax.ANY_NOT_NEWLINE:
@@ -183,13 +183,15 @@ def _ranges(node: Node) -> list[tuple[int, int]]:
     return node.ranges
 
 
-def _kind(c: str) -> int:
+def kind_of(c: str) -> int:
+    """Return what a character is to assertions: 1 a newline, 2 of a word, 3 else (0: no text)."""
     if c == "\n":
         return _NEWLINE
     return _WORD if c == "_" or (c.isascii() and c.isalnum()) else _OTHER
 
 
-def _holds(assertion: int, before: int, after: int) -> bool:
+def holds(assertion: int, before: int, after: int) -> bool:
+    """Say whether an assertion holds between two kinds of characters."""
     if assertion == syntax.BEGIN_TEXT:
         return before == _EDGE
     if assertion == syntax.END_TEXT:

@@ -59,7 +59,7 @@ def dns1035_label(text: str) -> list[str]:
 
 
 def qualified_name(text: str) -> list[str]:
-    """Return why a text is no qualified name such as `example.com/name`; source: IsQualifiedName."""
+    """Return why a text is no qualified name (`example.com/name`); source: IsQualifiedName."""
     parts = text.split("/")
     if len(parts) > 2:
         return ["must be a name, with at most one prefix and / before it"]
@@ -180,7 +180,7 @@ def _owners(owners: list[Mapping[str, Any]]) -> Iterator[MetaError]:
     for i, owner in enumerate(owners):
         here: Path = ("ownerReferences", i)
         version = owner.get("apiVersion") or ""
-        group, slash, rest = version.partition("/")
+        _, slash, rest = version.partition("/")
         if not version:
             yield MetaError("Required", (*here, "apiVersion"), "is needed in an owner reference")
         elif version.count("/") > 1 or (slash and not rest):
@@ -235,25 +235,48 @@ def is_print(mark: str) -> bool:
     return mark == " " or (mark.isprintable() and not mark.isspace())
 
 
-IMMUTABLE = (
-    "name",
-    "namespace",
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-)
+# What is immutable, and what it is when it is not there.
+IMMUTABLE: dict[str, Any] = {
+    "name": "",
+    "namespace": "",
+    "uid": "",
+    "creationTimestamp": None,
+    "deletionTimestamp": None,
+    "deletionGracePeriodSeconds": None,
+}
+# What the server takes from the stored object where an update leaves it out.
+_CARRIED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[MetaError]:
-    """Yield what an update of metadata may not change; source: ValidateObjectMetaUpdate.
+    """Yield what is wrong with decoded metadata on update; source: ValidateObjectMetaUpdate.
 
-    What NEW leaves out the server fills in from OLD, so only set fields can differ.
+    The server sets the generation itself and carries over uid and timestamps, so what NEW leaves
+    out of these is no change; a file has no resourceVersion, and a client adds it.
     """
-    for key in IMMUTABLE:
-        if new.get(key) and new.get(key) != old.get(key) and (old.get(key) or key == "name"):
-            text = f"is immutable, so {old.get(key)!r} cannot become {new[key]!r}"
+    from crdlint.decode import utc
+
+    if old.get("deletionTimestamp"):
+        kept = old.get("finalizers") or []
+        for i, finalizer in enumerate(new.get("finalizers") or []):
+            if finalizer not in kept:
+                text = f"finalizer {finalizer!r} is new, and the object is being deleted"
+                yield MetaError("Forbidden", ("finalizers", i), text, ".finalizers")
+    for key, absent in IMMUTABLE.items():
+        before, after = old.get(key, absent), new.get(key, absent)
+        if after == absent and key in _CARRIED:
+            continue
+        if isinstance(before, str) and isinstance(after, str) and key.endswith("Timestamp"):
+            before, after = utc(before), utc(after)
+        if before != after:
+            was = "absent" if before == absent else repr(before)
+            text = f"is immutable: it was {was}, and cannot become {after!r}"
             yield MetaError("Invalid", (key,), text)
+    yield from _labels(new.get("labels") or {})
+    yield from _annotations(new.get("annotations") or {})
+    yield from _owners(new.get("ownerReferences") or [])
+    for i, entry in enumerate(new.get("managedFields") or []):
+        yield from _managed(i, entry)
 
 
 def decode(metadata: Any, *, drop_malformed: bool) -> tuple[dict[str, Any] | None, list[str], str]:
@@ -271,17 +294,45 @@ def decode(metadata: Any, *, drop_malformed: bool) -> tuple[dict[str, Any] | Non
         return None, [], "must be an object"
     typed, unknown, wrong = decode_fields(metadata, OBJECT_META)
     if wrong and drop_malformed:
-        typed = {}
+        typed, unknown, wrong = {}, [], ""
         for key, value in metadata.items():
-            one, _, bad = decode_fields({key: value}, OBJECT_META)
+            one, strange, bad = decode_fields({key: value}, OBJECT_META)
             if not bad:
                 typed.update(one)
-        wrong = ""
+                unknown += strange
     if wrong:
         return None, unknown, wrong
     return _written(typed), unknown, ""
 
 
 def _written(typed: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what Go does not write: empty texts, zeros, empty lists and maps."""
-    return {key: value for key, value in typed.items() if value not in ("", [], {}) and value != 0}
+    """Return metadata as Go writes it: without empty values, with times in UTC."""
+    from crdlint.decode import utc
+
+    new = _filled(typed, pointers=("deletionGracePeriodSeconds",))
+    for key in ("creationTimestamp", "deletionTimestamp"):
+        if key in new:
+            new[key] = utc(new[key])
+    if new.get("creationTimestamp") == _NEVER:
+        del new["creationTimestamp"]
+    if "ownerReferences" in new:
+        new["ownerReferences"] = [{**_OWNER, **owner} for owner in new["ownerReferences"]]
+    if "managedFields" in new:
+        entries = [_filled(entry, pointers=("fieldsV1",)) for entry in new["managedFields"]]
+        new["managedFields"] = [
+            {**entry, "time": utc(entry["time"])} if "time" in entry else entry for entry in entries
+        ]
+    return new
+
+
+_NEVER = "0001-01-01T00:00:00Z"  # Go's zero time
+_OWNER = {"apiVersion": "", "kind": "", "name": "", "uid": ""}  # written even when they are empty
+
+
+def _filled(typed: Mapping[str, Any], *, pointers: tuple[str, ...]) -> dict[str, Any]:
+    """Leave out what is empty, save for pointers, which say more than their value."""
+    return {
+        key: value
+        for key, value in typed.items()
+        if key in pointers or (value not in ("", [], {}) and value != 0)
+    }

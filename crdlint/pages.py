@@ -1,7 +1,6 @@
 """Rule pages: `rules/<id>.md` read into Page objects, one file at a time and only when asked."""
 
 # pathlib costs more start-up than a clean run may.
-# ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH119, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _needs_structure(crd: Crd) -> bool:
 def _tables() -> dict[str, tuple[engine.Table, tuple[Registered, ...]]]:
     """Return the engine's tables without advice, which is not the server's."""
     if not _CHECKS:
-        for kind, (table, always) in engine._TABLES.items():  # noqa: SLF001
+        for kind, (table, always) in engine._TABLES.items():
             checks = {
                 key: (tuple(c for c in checks if c.stage), holds)
                 for key, (checks, holds) in table.items()
@@ -144,7 +144,7 @@ _CHECKS: dict[str, tuple[engine.Table, tuple[Registered, ...]]] = {}
 def _walk(root: Node) -> engine._Visit:
     """Run the server's checks over a schema, all but those that are put off."""
     tables = _tables()
-    visit = engine._Visit()  # noqa: SLF001
+    visit = engine._Visit()
     stack: list[Node] = []
     visit.node(root, *tables["root"], stack)
     while stack:
@@ -160,7 +160,7 @@ def update(old: Crd, new: Crd) -> list[Problem]:
     """
     new.old = old
     ratchets = Ratchets(old, new)
-    visit = engine._Visit()  # noqa: SLF001
+    visit = engine._Visit()
     for node in (new.root, *new.root.children()):
         visit.node(node, *_tables()[node.kind], None)
     problems = ratchets.kept(visit.found)
@@ -177,7 +177,7 @@ def _schema(root: Node, ratchets: Ratchets) -> list[Problem]:
     stages: dict[str, list[Problem]] = {}
     for problem in ratchets.kept(visit.found):
         stages.setdefault(problem.stage, []).append(problem)
-    free = [p for stage in engine._UNGATED for p in stages.pop(stage, ())]  # noqa: SLF001
+    free = [p for stage in engine._UNGATED for p in stages.pop(stage, ())]
 
     def deferred(stage: str) -> list[Problem]:
         return ratchets.kept(visit.deferred(stage))
@@ -212,10 +212,10 @@ def _accepted_names(old: Crd, problems: list[Problem]) -> Iterator[Problem]:
 
     Source: ValidateCustomResourceDefinitionStatus.
     """
-    visit = engine._Visit()  # noqa: SLF001
+    visit = engine._Visit()
     for check in LINT.get("crd", ()):
         if set(check.ids) & _NAMES:
-            visit.run(check, old.root, engine._NO_VALUE)  # noqa: SLF001
+            visit.run(check, old.root, engine._NO_VALUE)
     for problem in visit.found:
         claims = [
             (kind, field.replace("spec.names", "status.acceptedNames", 1))

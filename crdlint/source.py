@@ -47,7 +47,7 @@ class Source:
         if self._reader:
             return -1
         try:
-            status = os.stat(self.name)  # noqa: PTH116
+            status = os.stat(self.name)
         except (OSError, ValueError):
             return 0
         return status.st_size if stat.S_ISREG(status.st_mode) else -1
@@ -73,7 +73,7 @@ class Unreadable(Source):
 def read_file(name: str) -> bytes:
     """Read a file or a pipe (as a shell's process substitution gives), not a device."""
     try:
-        with open(name, "rb") as file:  # noqa: PTH123 - pathlib costs start-up time
+        with open(name, "rb") as file:
             if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) or _is_disk(file.fileno()):
                 raise SourceError(name, "is a device, not a file", "name a file with YAML or JSON")
             return file.read()
@@ -136,7 +136,7 @@ def _at(path: str, stdin_filename: str) -> Iterator[Source]:
         yield Source(stdin_filename or "<stdin>", read_stdin)
         return
     try:
-        folder = stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116
+        folder = stat.S_ISDIR(os.stat(path).st_mode)
     except OSError as error:
         yield Unreadable(_explain(path, error))
         return
@@ -161,12 +161,12 @@ def _below(folder: str) -> Iterator[Source]:
     while stack:
         path = stack.pop()
         try:
-            status = os.stat(path)  # noqa: PTH116
+            status = os.stat(path)
             if not stat.S_ISDIR(status.st_mode):
                 if stat.S_ISREG(status.st_mode):
                     yield Source(path)
                 continue
-            names = sorted(os.listdir(path), reverse=True)  # noqa: PTH208
+            names = sorted(os.listdir(path), reverse=True)
         except OSError as error:
             yield Source(path, _raiser(_explain(path, error)))
             continue
@@ -175,9 +175,9 @@ def _below(folder: str) -> Iterator[Source]:
             continue
         entered.add(identity)
         for name in names:
-            child = os.path.join(path, name)  # noqa: PTH118
+            child = os.path.join(path, name)
             wanted = name.lower().endswith(SUFFIXES)
-            if name not in _SKIPPED and (wanted or os.path.isdir(child)):  # noqa: PTH112
+            if name not in _SKIPPED and (wanted or os.path.isdir(child)):
                 stack.append(child)
 
 
@@ -190,7 +190,7 @@ def _raiser(error: SourceError) -> Callable[[], bytes]:
 
 def _explain(name: str, error: OSError) -> SourceError:
     """Turn what the operating system says into reason and cure."""
-    link = os.path.islink(name)  # noqa: PTH114
+    link = os.path.islink(name)
     if isinstance(error, FileNotFoundError):
         if link:
             return SourceError(name, "is a link to nothing", "mend or remove the link")

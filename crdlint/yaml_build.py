@@ -96,9 +96,9 @@ class Built:
 
 def _python_parser(text: bytes | str) -> Any:
     """Return PyYAML's own parser: for installations without libyaml, and for deep documents."""
-    from yaml.parser import Parser  # noqa: PLC0415 - only without libyaml
-    from yaml.reader import Reader  # noqa: PLC0415 - only without libyaml
-    from yaml.scanner import Scanner, ScannerError  # noqa: PLC0415 - only without libyaml
+    from yaml.parser import Parser
+    from yaml.reader import Reader
+    from yaml.scanner import Scanner, ScannerError
 
     class PythonParser(Reader, Scanner, Parser):
         def __init__(self, stream: bytes | str) -> None:

@@ -148,7 +148,7 @@ def _kind(resolved: Scalar) -> str:
 
 def _binary(text: str) -> str:
     """Decode base64 as Go does; bytes that are no UTF-8 become U+FFFD one by one."""
-    import base64  # noqa: PLC0415 - start-up
+    import base64
 
     packed = text.replace("\n", "").replace("\r", "")
     if not re.fullmatch(_BASE64, packed):
@@ -174,7 +174,7 @@ def key(resolved: Scalar) -> str:
 
 def _float32(number: float) -> str:
     """Write a float as Go's FormatFloat(f, 'g', -1, 32) does, with YAML's names for infinities."""
-    import struct  # noqa: PLC0415 - start-up
+    import struct
 
     if number != number:  # noqa: PLR0124 - NaN
         return ".nan"

@@ -89,7 +89,8 @@ def _shortest(value: float) -> int:
         return int(value)
     whole, _, fraction = digits.partition(".")
     fraction = "" if fraction == "0" else fraction
-    return int(whole + fraction) * 10 ** (int(exponent) - len(fraction))
+    zeros: int = 10 ** (int(exponent) - len(fraction))
+    return int(whole + fraction) * zeros
 
 
 def _said(value: Any, what: str) -> str:

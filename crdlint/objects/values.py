@@ -28,14 +28,14 @@ def same_go(a: Any, b: Any) -> bool:
     if isinstance(a, dict):
         if not isinstance(b, dict) or len(a) != len(b):
             return False
-        for key, value in a.items():  # noqa: SIM110 - all() would recurse on the C stack
+        for key, value in a.items():
             if key not in b or not same_go(value, b[key]):
                 return False
         return True
     if isinstance(a, list):
         if not isinstance(b, list) or len(a) != len(b):
             return False
-        for x, y in zip(a, b, strict=True):  # noqa: SIM110 - as above
+        for x, y in zip(a, b, strict=True):
             if not same_go(x, y):
                 return False
         return True

@@ -1,7 +1,6 @@
 """Reports: each format is a function of findings, a summary and options that returns text."""
 
 # pathlib costs more start-up than a clean run may.
-# ruff: noqa: PTH110, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 

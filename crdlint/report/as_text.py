@@ -140,7 +140,7 @@ def _notes(finding: Finding, *, verbose: bool) -> list[tuple[str, str]]:
     if finding.effects:
         notes.append(("hurts", ", ".join(EFFECTS.get(word, word) for word in finding.effects)))
     if finding.witness is not None:
-        import json  # noqa: PLC0415 - only `diff` has witnesses
+        import json
 
         text = json.dumps(finding.witness, ensure_ascii=False)
         notes.append(("valid before, not after", text if verbose else cut(text, WITNESS)))

@@ -63,7 +63,7 @@ def width(text: str) -> int:
     if text.isascii():
         return len(text)
     # Imported late: most text is ASCII, and a clean run shows none.
-    from unicodedata import category, east_asian_width  # noqa: PLC0415
+    from unicodedata import category, east_asian_width
 
     return sum(
         0 if category(char) in ("Mn", "Me", "Cf") else 2 if east_asian_width(char) in "WF" else 1

@@ -223,8 +223,8 @@ def ca_bundle(node: Node) -> Problems:
     if not isinstance(bundle, str) or not bundle:
         return
     place = node.at(*CLIENT, "caBundle")
-    import base64  # noqa: PLC0415 - few CRDs have a webhook
-    import binascii  # noqa: PLC0415
+    import base64
+    import binascii
 
     try:
         pem = base64.b64decode(bundle, validate=False)

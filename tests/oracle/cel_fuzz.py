@@ -260,7 +260,7 @@ def mutate(rng: random.Random, rule: str, names: list[str]) -> str:
     return text
 
 
-def nodes(schema: dict[str, Any], path: tuple[Any, ...] = ()) -> list[dict[str, Any]]:
+def nodes(schema: dict[str, Any]) -> list[dict[str, Any]]:
     """Return every node of a schema outside of junctors."""
     found = [schema]
     for field in (schema.get("properties") or {}).values():
@@ -416,7 +416,7 @@ def compare(
                 (whole(said.get("ruleCost")), rule.rule_cost),
                 (whole(said.get("cardinality")), rule.cardinality),
                 (whole(said.get("cost")), rule.cost),
-                (said["usesOldSelf"] if "usesOldSelf" in said else False, rule.uses_old_self),
+                (said.get("usesOldSelf", False), rule.uses_old_self),
             )
             if any(a != b for a, b in pairs):
                 differs.append(f"cost: {where}: {pairs}")
