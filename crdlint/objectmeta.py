@@ -315,6 +315,8 @@ def _written(typed: Mapping[str, Any]) -> dict[str, Any]:
             new[key] = utc(new[key])
     if new.get("creationTimestamp") == _NEVER:
         del new["creationTimestamp"]
+    if new.get("deletionTimestamp") == _NEVER:
+        new["deletionTimestamp"] = None  # a pointer to no time
     if "ownerReferences" in new:
         new["ownerReferences"] = [{**_OWNER, **owner} for owner in new["ownerReferences"]]
     if "managedFields" in new:
