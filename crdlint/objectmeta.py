@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from crdlint.decode import lower
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -167,7 +169,7 @@ def _annotations(annotations: Mapping[str, str]) -> Iterator[MetaError]:
     size = 0
     for key, value in annotations.items():
         size += _bytes(key) + _bytes(value)
-        for message in qualified_name(key.lower()):
+        for message in qualified_name(lower(key)):
             text = f"annotation {key!r} {message}"
             yield MetaError("Invalid", ("annotations", key), text, ".annotations")
     if size > ANNOTATION_LIMIT:

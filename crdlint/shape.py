@@ -20,6 +20,7 @@ from crdlint.decode import (
     Refusal,
     decode,
     listed,
+    lower,
     mapped,
     not_a_schema,
     obj,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from crdlint.document import Path
 
 GROUP = "apiextensions.k8s.io"
+# The endpoint fills in what is missing: all of it, or the version of its own group.
+_SERVED = ("", f"{GROUP}/", f"{GROUP}/v1")
 
 
 class Shape:
@@ -64,7 +67,7 @@ def shape(data: Mapping[str, Any], *, minor: int = 37) -> Shape:
     result = Shape()
     version = data.get("apiVersion")
     old = version == f"{GROUP}/v1beta1"
-    if isinstance(version, str) and not old and version not in ("", f"{GROUP}/v1"):
+    if isinstance(version, str) and not old and version not in _SERVED:
         message = f"there is no CustomResourceDefinition in {version!r}"
         result.error = Refusal("DecodeError", ("apiVersion",), message)
         return result
@@ -302,7 +305,7 @@ def with_defaults(crd: dict[str, Any]) -> dict[str, Any]:
     names = dict(spec.get("names") or {})
     kind = names.get("kind") or ""
     if not names.get("singular"):
-        names["singular"] = kind.lower()
+        names["singular"] = lower(kind)
     if not names.get("listKind") and kind:
         names["listKind"] = f"{kind}List"
     spec["names"] = names
