@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # What stands before or after a place in a text.
 _EDGE, _NEWLINE, _WORD, _OTHER = 0, 1, 2, 3
 
-_MAX_STATES = 1000
+_MAX_STATES = 300  # of more, sets of places in the text are faster
 _MAX_REMEMBERED = 1_000_000  # steps, and states in sets, at one time: some 60 MB
 
 _ASSERTIONS = frozenset(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crdlint import goregex, goregex_classes, goregex_emit, goregex_syntax
+from crdlint import goregex, goregex_classes, goregex_emit, goregex_sets, goregex_syntax
 
 REFUSED = [
     (r"\Z", r"invalid escape sequence: `\Z`", 0),
@@ -170,6 +170,10 @@ def test_deep_patterns_match_without_recursion() -> None:
         ("^(a?){40}a{40}$", "a" * 40, True),
         ("^(a?){40}b{40}$", "a" * 40, False),
         ("a*b", "a" * 50_000, False),
+        ("(?:" + "[a-z]?" * 300 + "){1000}!", "a" * 500, False),
+        ("(?:(?:a+c?)+" + "[bc]" * 250 + "){1000}!", "a" * 40, False),
+        ("(?:" + "(a" * 100 + ")*" * 100 + "x?" * 300 + "){1000}!", "a" * 120, False),
+        (r"(.{0,30}\pL){0,30}!", "".join(map(chr, range(0x100, 0x4E20))), False),
     ],
 )
 def test_time_is_bounded(pattern: str, text: str, expected: bool) -> None:
@@ -263,6 +267,8 @@ def test_both_ways_to_match_agree(seed: int) -> None:
             text = _text(random_)
             found = _by_states(pattern, text)
             assert bool(compiled.search(text)) is found, (pattern, text)
+            by_places = goregex_sets.matches(goregex_syntax.parse(pattern), text)
+            assert by_places is found, (pattern, text)
             assert goregex.matches(pattern, text) is found, (pattern, text)
 
 
