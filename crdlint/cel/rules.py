@@ -264,6 +264,7 @@ def check_schema(
     blocked: Callable[[Path], bool] | None = None,
     unchanged: bool = False,
     compiles: bool = True,
+    cache: Cache | None = None,
 ) -> SchemaReport:
     """Check all rules of a version's openAPIV3Schema as a server of this minor does.
 
@@ -271,7 +272,8 @@ def check_schema(
     replaced: these may use all that the server knows, new ones what the minor before knew.
     `blocked` says whether the server refuses keywords at or below a node, which stops CEL there.
     `unchanged` says that this version's schema is as before, so that only the total must be within
-    its limit. Without `compiles` only the checks of the keyword stage run.
+    its limit. Without `compiles` only the checks of the keyword stage run. A `cache` may be shared
+    by the schemas of one CRD.
     """
     with deep():
         check = _Check(
@@ -281,6 +283,7 @@ def check_schema(
             blocked=blocked,
             unchanged=unchanged,
             compiles=compiles,
+            cache=cache or Cache(),
         )
         check.walk(_Context(schema, None, ()), None)
         check.total()
@@ -316,8 +319,10 @@ class _Check:
         blocked: Callable[[Path], bool] | None,
         unchanged: bool,
         compiles: bool,
+        cache: Cache,
     ) -> None:
         self.minor = minor
+        self.cache = cache
         self.stored = stored
         self.stored_messages = stored_messages
         self.blocked = blocked
@@ -628,13 +633,13 @@ class _Check:
     ) -> Compiled:
         wanted = STRING_TYPE if message else BOOL_TYPE
         key = (text, message, optional, compat, self.minor)
-        known = None if context.always else _CACHE.find(key, context)
+        known = None if context.always else self.cache.find(key, context)
         if known is None:
             known = compile_at(
                 text, decl, wanted, compat=compat, minor=self.minor, optional_old_self=optional
             )
             if not context.always:
-                _CACHE.keep(key, context, known)
+                self.cache.keep(key, context, known)
         return known
 
     def _why(
@@ -685,8 +690,12 @@ class _Check:
 _NEWEST = 37  # the last compatibility version that brought something
 
 
-class _Cache:
-    """Results of expressions at equal schemas; the versions of a CRD repeat most rules."""
+class Cache:
+    """Results of expressions at equal schemas, which must not change meanwhile.
+
+    The versions of a CRD repeat most rules: one cache for all of them saves the most. It keeps the
+    schemas alive, so let it go with the document.
+    """
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], list[tuple[Schema, bool, Compiled]]] = {}
@@ -710,7 +719,6 @@ class _Cache:
 _MOST_KEPT = 4_000
 _KEPT_EACH = 8
 _COMPARED_DEPTH = 3_000
-_CACHE = _Cache()
 
 
 def _equal(a: Schema, b: Schema) -> bool:

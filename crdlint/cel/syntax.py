@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Kinds of nodes.
 LITERAL, IDENT, SELECT, CALL, LIST, MAP, STRUCT, COMPREHENSION = range(8)
 
-MAX_NODES = 100_000  # macros that copy their target can grow a tree without end
+MAX_NODES = 20_000  # macros that copy their target can grow a tree without end
 
 # The longest tree that fits the limits above needs several Python frames a level.
 _FRAMES = 60_000

@@ -422,7 +422,7 @@ def compare(
                 differs.append(f"cost: {where}: {pairs}")
         if rule.decl is None:
             continue
-        source = schema
+        source: Any = schema
         for step in rule.path:
             source = source[step]
         text = source[KEY][rule.index]
