@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crdlint import __version__
+from crdlint.celcli import cel as cel_command
 from crdlint.diffcli import diff as diff_command
 
 if TYPE_CHECKING:
@@ -264,6 +265,7 @@ def explain_(what: str) -> int:
     return CLEAN
 
 
+cli.add_command(cel_command)
 cli.add_command(diff_command)
 
 
