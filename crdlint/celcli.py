@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from crdlint.cel.rules import RuleReport
+    from crdlint.reading import Subject
     from crdlint.source import Source
     from crdlint.tree import Crd, Node
 
@@ -76,14 +77,29 @@ def inspect(
             if part.skipped or part.error:
                 continue
             for subject in reading.subjects(part, minor):
-                if subject.crd is None:
+                crd = subject.crd or _from_v1beta1(subject, minor)
+                if crd is None:
                     continue
                 where = {"file": source.name, "document": part.index, "crd": subject.name}
                 if subject.item is not None:
                     where["item"] = subject.item
-                for root in subject.crd.schemas:
+                for root in crd.schemas:
                     _schema(root, where, rules, schemas, all_versions=all_versions)
     return {"rules": rules, "schemas": schemas, "errors": errors}
+
+
+def _from_v1beta1(subject: Subject, minor: int) -> Crd | None:
+    """Return an apiextensions v1beta1 CRD as the v1 it means, or None for anything else."""
+    from crdlint import shape
+    from crdlint.tree import Crd
+
+    if not any(hit.rule == "api-version-not-served" for hit in subject.hits):
+        return None
+    data = subject.document.value(subject.prefix)
+    decoded = shape.shape(shape.from_v1beta1(data), minor=minor)
+    if decoded.error is not None:
+        return None
+    return Crd(decoded.crd, subject.document, item=subject.item, minor=minor)
 
 
 def _schema(

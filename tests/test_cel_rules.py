@@ -369,6 +369,9 @@ def test_differences_of_cost_between_minors() -> None:
     assert cheap is not None
     assert dear is not None
     assert cheap < dear
+    called = "matches(url(self.name).getEscapedPath(), '^a$')"
+    assert [one(called, m).over_budget for m in (36, 37)] == [False, True]
+    assert one("url(self.name).getEscapedPath().matches('^a$')", 36).over_budget
     assert one("has(self.name)", 28).rule_cost == (one("has(self.name)", 29).rule_cost or 0) + 1
 
 

@@ -1,0 +1,91 @@
+"""The cel command: every rule with its cost, and bounds that make a dear one affordable."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from test_cli import crdlint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.example.com
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              tags:
+                type: array
+                BOUND
+                items: {type: string, maxLength: 20}
+                x-kubernetes-validations:
+                - rule: self.all(x, self.exists_one(y, x == y))
+                - rule: self.size() > nothing
+"""
+
+
+def cel(tmp_path: Path, bound: str, *args: str) -> tuple[int, dict[str, Any]]:
+    file = tmp_path / "crd.yaml"
+    file.write_text(CRD.replace("BOUND", bound))
+    done = crdlint("cel", "--format", "json", *args, file)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return done.returncode, report
+
+
+def test_a_dear_rule_comes_with_bounds_that_are_true(tmp_path: Path) -> None:
+    status, report = cel(tmp_path, "description: no bound")
+    dear, broken = report["rules"]
+    assert status == 1
+    assert dear["overBudget"]
+    assert not broken["ok"]
+    assert "nothing" in broken["error"]
+    (way, *_) = dear["bounds"]
+    (bound,) = way["set"]
+    assert bound["keyword"] == "maxItems"
+    assert bound["field"] == ".spec.tags"
+    _, cured = cel(tmp_path, f"maxItems: {bound['value']}")
+    assert not cured["rules"][0]["overBudget"]
+    assert cured["rules"][0]["cost"] == way["cost"]
+    _, beyond = cel(tmp_path, f"maxItems: {bound['value'] * 2}")
+    assert beyond["rules"][0]["overBudget"]
+
+
+def test_text_says_the_share_of_the_budget(tmp_path: Path) -> None:
+    (tmp_path / "crd.yaml").write_text(CRD.replace("BOUND", "description: no bound"))
+    done = crdlint("cel", tmp_path)
+    assert "over budget" in done.stdout
+    assert "with maxItems:" in done.stdout
+    assert "2 rules, 1 do not compile" in done.stdout
+
+
+def test_all_versions_says_who_takes_a_rule(tmp_path: Path) -> None:
+    (tmp_path / "crd.yaml").write_text(
+        CRD.replace("BOUND", "maxItems: 5").replace("self.size() > nothing", "self.all(x, isIP(x))")
+    )
+    done = crdlint("cel", "--format", "json", "--all-versions", tmp_path)
+    assert [rule["servers"] for rule in json.loads(done.stdout)["rules"]] == [
+        "1.25-1.37",
+        "1.31-1.37",
+    ]
+
+
+def test_wrong_usage_is_2() -> None:
+    assert crdlint("cel").returncode == 2
+    assert crdlint("cel", "--kubernetes-version", "1.1", "fixtures").returncode == 2
+    assert crdlint("cel", "no-such-file").returncode == 2
