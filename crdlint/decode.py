@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -267,6 +266,8 @@ _BASE64 = re.compile(
 def _bytes(d: Decoder, value: Any, trail: Trail, blind: bool) -> Any:
     """Decode bytes as Go does: from standard base64 with line ends ignored, or a list of them."""
     if isinstance(value, list):
+        import base64
+
         numbers = [
             0 if one is None else _BYTE(d, one, (trail, i), blind) for i, one in enumerate(value)
         ]
