@@ -33,6 +33,8 @@ REGEX_FACTOR = 0.25
 # functions are.
 _HAS_COSTS_IN = 28
 _SIZED_RESULTS_SINCE = 26
+# The first minor to which matches(text, pattern) costs as much as text.matches(pattern).
+_CALLED_MATCHES_SINCE = 37
 
 _ONE = (1, 1)
 _SCALARS = frozenset((t.BOOL, t.DOUBLE, t.DURATION, t.INT, t.TIMESTAMP, t.UINT))
@@ -294,6 +296,8 @@ class Coster:
                 node.entry = entry
             return 1 if overload == "add_list" else scale(size[1], STRING_FACTOR), size
         own = UNKNOWN if target is None or target.size is None else target.size
+        if overload == "matches" and self.minor < _CALLED_MATCHES_SINCE:
+            return 1, None
         if overload in ("matches", "matches_string"):
             text, pattern = (own, sizes[0]) if target is not None else (sizes[0], sizes[1])
             by_text = scale(add(text[1], 1), STRING_FACTOR)

@@ -299,6 +299,7 @@ def keyword_problems(schema: Schema, *, minor: int) -> list[CelProblem]:
         blocked=None,
         unchanged=False,
         compiles=False,
+        cache=Cache(),
     )
     found: list[CelProblem] = []
     with deep():
