@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 # Kinds of nodes.
 LITERAL, IDENT, SELECT, CALL, LIST, MAP, STRUCT, COMPREHENSION = range(8)
@@ -19,18 +15,20 @@ MAX_NODES = 20_000  # macros that copy their target can grow a tree without end
 _FRAMES = 60_000
 
 
-@contextmanager
-def deep() -> Iterator[None]:
+class deep:  # noqa: N801 - read as a verb: with deep()
     """Allow as many nested calls as the deepest tree within the limits needs."""
-    before = sys.getrecursionlimit()
-    if before >= _FRAMES:
-        yield
-        return
-    sys.setrecursionlimit(_FRAMES)
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
+
+    __slots__ = ("_before",)
+
+    def __init__(self) -> None:
+        self._before = 0
+
+    def __enter__(self) -> None:
+        self._before = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(self._before, _FRAMES))
+
+    def __exit__(self, *_: object) -> None:
+        sys.setrecursionlimit(self._before)
 
 
 class CelError(Exception):
