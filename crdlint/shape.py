@@ -405,10 +405,11 @@ def decode_fields(
     typed, decoder = decode(struct(table), data, 99)
     error = decoder.error
     where = ".".join(str(step) for step in error.path) if error else ""
-    unknown = [_spell(path) for path in decoder.unknown]
+    unknown = [strict_spelling(path) for path in decoder.unknown]
     return dict(typed), unknown, f"{where} {error.message}".strip() if error else ""
 
 
-def _spell(path: Path) -> str:
+def strict_spelling(path: Path) -> str:
+    """Spell a path as strict decoding prints unknown fields: keys of maps after dots, too."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".")
