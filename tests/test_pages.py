@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crdlint import api, differ, engine, pages, rule
+from crdlint import api, differ, pages, rule, rules
 from crdlint.policy import Policy
 from crdlint.source import Source
 
@@ -45,7 +45,7 @@ def test_page_shows_bad_and_good(page: pages.Page) -> None:
 
 def test_every_page_has_a_check_and_every_check_a_page() -> None:
     differ.load()
-    engine.rules.load()
+    rules.load()
     assert {p.id for p in PAGES} == set(rule.ALL_IDS)
 
 
