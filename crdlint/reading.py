@@ -105,8 +105,9 @@ def _crds(data: Any) -> Iterator[tuple[dict[str, Any], int | None, Path]]:
     if not isinstance(data, dict):
         return
     kind, version = data.get("kind"), data.get("apiVersion")
-    group = version.partition("/")[0] if isinstance(version, str) else version
-    if kind == KIND and group in (GROUP, None, ""):
+    # A version that is no text is for decoding to refuse, not a reason to look away.
+    group = version.partition("/")[0] if isinstance(version, str) else ""
+    if kind == KIND and group in (GROUP, ""):
         yield data, None, ()
     elif (kind == "List" and version == "v1") or (kind == f"{KIND}List" and group == GROUP):
         items = data.get("items")
@@ -180,7 +181,7 @@ def _unknown(subject: Subject, decoded: shape.Shape) -> Iterator[Hit]:
     """Yield fields that the server does not know: refused under strict validation, or dropped."""
     refused = decoded.error is not None
     for path in decoded.unknown:
-        field = server.join(path)
+        field = shape.strict_spelling(path)
         yield Hit(
             "unknown-field",
             "there is no such field; kubectl apply is refused, other clients lose it",

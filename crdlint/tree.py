@@ -103,8 +103,13 @@ def same_schemas(a: Any, b: Any) -> bool:
 
 def _same_part(a: Any, b: Any) -> bool:
     if isinstance(a, list) or isinstance(b, list):
-        return same_json(a or [], b or [])
+        return same_json(*([_without_zeros(item) for item in part or ()] for part in (a, b)))
     return same_json(a, b)
+
+
+def _without_zeros(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out of a column or selectable field what means absence: "" and 0."""
+    return {key: value for key, value in item.items() if value}
 
 
 class Node:

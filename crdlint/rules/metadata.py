@@ -157,7 +157,10 @@ def too_large(node: Node) -> Problems:
     data = _written(node.crd)
     if data is None:
         return
-    text = _json(data)
+    try:
+        text = _json(data)
+    except RecursionError:
+        return  # thousands of levels deep: no client can write it either
     size = _size(text)
     if size > ETCD_LIMIT:
         limit = f"a request may have {REQUEST_LIMIT:,}"
