@@ -17,6 +17,8 @@ _SILENT = frozenset(
     " required nullable x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource"
     " x-kubernetes-list-type x-kubernetes-list-map-keys x-kubernetes-map-type".split()
 )
+# What every resource has, whatever its schema says of it.
+_EVERYWHERE = frozenset(("apiVersion", "kind", "metadata"))
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
 
@@ -84,6 +86,8 @@ def _own(a: Mapping[str, Any], b: Mapping[str, Any], field: str) -> Iterator[Row
 def _fields(a: Mapping[str, Any], b: Mapping[str, Any], field: str) -> Iterator[Row]:
     in_a, in_b = a.get("properties") or {}, b.get("properties") or {}
     for name in {**in_a, **in_b}:
+        if not field and name in _EVERYWHERE:
+            continue
         path = f"{field}.{name}"
         if name in in_a and name in in_b:
             yield from compare(in_a[name], in_b[name], path)
