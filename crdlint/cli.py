@@ -10,13 +10,13 @@ import click
 from crdlint import __version__
 from crdlint.celcli import cel as cel_command
 from crdlint.diffcli import diff as diff_command
+from crdlint.options import CLEAN, FOUND, WRONG, coloured, minors, note, outputs, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crdlint.api import Report
 
-CLEAN, FOUND, WRONG = 0, 1, 2
 INTERRUPTED = 130
 FAIL_ON = ("error", "warning", "info", "never")
 PROFILES = ("default", "api", "strict")
@@ -32,38 +32,8 @@ def cli() -> None:
     """Say, without a cluster, what a Kubernetes API server says to a CustomResourceDefinition."""
 
 
-def _minors(_: click.Context, __: click.Parameter, text: str | None) -> list[int] | None:
-    from crdlint import kubernetes
-
-    if text is None:
-        return None
-    try:
-        minors, notes = kubernetes.parse_range(text)
-    except kubernetes.VersionError as error:
-        raise click.BadParameter(str(error)) from None
-    for line in notes:
-        note(line)
-    return minors
-
-
-def _outputs(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Read `--format FMT[=FILE]`: (format, file) pairs, "" for stdout, which only one may take."""
-    from crdlint.report import FORMATS
-
-    pairs = []
-    for text in texts or ("text",):
-        name, _equals, file = text.partition("=")
-        if name not in FORMATS:
-            raise click.BadParameter(f"{name!r} is no format; there are {', '.join(FORMATS)}")
-        pairs.append((name, file))
-    if sum(not file for _, file in pairs) > 1:
-        raise click.BadParameter("only one format can go to stdout; write the others as FMT=FILE")
-    return pairs
-
-
-def note(text: str) -> None:
-    """Print a note on stderr."""
-    click.echo(f"note: {text}", err=True)
+def _formats(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> list[tuple[str, str]]:
+    return outputs(texts)
 
 
 def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,7 +43,7 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
             "--kubernetes-version",
             "minors",
             metavar="VERSION",
-            callback=_minors,
+            callback=minors,
             help="API server to speak for: 1.30, or a range as 1.28..1.37. Default: the newest.",
         ),
         click.option(
@@ -81,7 +51,7 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
             "outputs",
             metavar="FMT[=FILE]",
             multiple=True,
-            callback=_outputs,
+            callback=_formats,
             help="text (default), json, sarif or github; with =FILE into a file. Repeatable.",
         ),
         click.option(
@@ -197,49 +167,14 @@ def _finish(report: Report, outputs: list[tuple[str, str]], color: str, failed: 
     for line in report.errors:
         click.echo(f"error: {line}", err=True)
     for name, file in outputs:
-        coloured = not file and _coloured(color)
-        text = formats.render(name, report, color=coloured, texts=report.texts)
+        in_colour = not file and coloured(color)
+        text = formats.render(name, report, color=in_colour, texts=report.texts)
         if file:
-            _write(file, text)
+            write(file, text)
         else:
             sys.stdout.write(text)
     sys.stdout.flush()
     return WRONG if report.errors else FOUND if failed else CLEAN
-
-
-def _coloured(choice: str) -> bool:
-    import os
-
-    if choice != "auto":
-        return choice == "always"
-    if os.environ.get("NO_COLOR"):
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
-
-
-def _write(file: str, text: str) -> None:
-    """Write a file whole or not at all."""
-    import os
-    import tempfile
-
-    folder = os.path.dirname(file) or "."
-    try:
-        handle, name = tempfile.mkstemp(dir=folder, prefix=".crdlint-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-                out.write(text)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
-            os.replace(name, os.path.realpath(file))
-        except BaseException:
-            os.unlink(name)
-            raise
-    except OSError as error:
-        raise click.UsageError(
-            f"{file} cannot be written: {error.strerror}; name a file in a folder that exists "
-            "and that you may write to"
-        ) from None
 
 
 @cli.command()
@@ -258,7 +193,7 @@ def explain_(what: str) -> int:
     """Show the page of a rule, or find the rule for an error message of the API server."""
     from crdlint import explain
 
-    found = explain.explain(what, color=_coloured("auto"))
+    found = explain.explain(what, color=coloured("auto"))
     if found is None:
         raise click.UsageError(explain.unknown(what))
     click.echo(found)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from crdlint import options
+
 if TYPE_CHECKING:
     from crdlint.api import Report
     from crdlint.source import Source
@@ -44,24 +46,7 @@ def _fail_on(_: click.Context, __: click.Parameter, text: str) -> list[str]:
 def _outputs(
     _: click.Context, __: click.Parameter, texts: tuple[str, ...]
 ) -> list[tuple[str, str]]:
-    from crdlint.report import FORMATS
-
-    known = (*FORMATS, *(name for name in _OWN_FORMATS if name not in FORMATS))
-    pairs = []
-    for text in texts or ("text",):
-        name, _equals, file = text.partition("=")
-        if name not in known:
-            raise click.BadParameter(f"{name!r} is no format; there are {', '.join(known)}")
-        pairs.append((name, file))
-    if sum(not file for _, file in pairs) > 1:
-        raise click.BadParameter("only one format can go to stdout; write the others as FMT=FILE")
-    return pairs
-
-
-def _minors(ctx: click.Context, param: click.Parameter, text: str | None) -> list[int] | None:
-    from crdlint import cli
-
-    return cli._minors(ctx, param, text)  # noqa: SLF001 - the same option as in lint
+    return options.outputs(texts, also=_OWN_FORMATS)
 
 
 @click.command(
@@ -83,7 +68,7 @@ def _minors(ctx: click.Context, param: click.Parameter, text: str | None) -> lis
     "--kubernetes-version",
     "minors",
     metavar="VERSION",
-    callback=_minors,
+    callback=options.minors,
     help="API server to speak for: 1.30, or a range as 1.28..1.37. Default: the newest.",
 )
 @click.option(
@@ -209,28 +194,27 @@ def _failed(report: Report, fail_on: list[str]) -> bool:
 
 def _finish(report: Report, outputs: list[tuple[str, str]], color: str, *, failed: bool) -> int:
     """Write a report in every format that was asked for, and return the exit status."""
-    from crdlint import cli
     from crdlint import report as formats
     from crdlint.report import as_diff, as_markdown
 
     for line in report.summary.notes:
-        cli.note(line)
+        options.note(line)
     for name, file in outputs:
-        coloured = not file and cli._coloured(color)  # noqa: SLF001
+        coloured = not file and options.coloured(color)
         if name in ("text", "markdown"):
-            options = formats.Options(
+            shown = formats.Options(
                 kubernetes=report.kubernetes,
                 color=coloured,
                 diff=True,
                 lines=formats.line_reader(report.texts),
             )
             module = as_diff if name == "text" else as_markdown
-            text = module.render(report.findings, report.summary, options)
+            text = module.render(report.findings, report.summary, shown)
         else:
             text = formats.render(name, report, color=coloured, diff=True, texts=report.texts)
         if file:
-            cli._write(file, text)  # noqa: SLF001
+            options.write(file, text)
         else:
             sys.stdout.write(text)
     sys.stdout.flush()
-    return cli.FOUND if failed else cli.CLEAN
+    return options.FOUND if failed else options.CLEAN
