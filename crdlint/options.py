@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from crdlint.api import Report
 
 CLEAN, FOUND, WRONG = 0, 1, 2
+FAIL_ON = ("error", "warning", "info", "never")
+PROFILES = ("default", "api", "strict")
 
 
 def minors(_: click.Context, __: click.Parameter, text: str | None) -> list[int] | None:
@@ -84,3 +88,96 @@ def write(file: str, text: str) -> None:
             f"{file} cannot be written: {error.strerror}; name a file in a folder that exists "
             "and that you may write to"
         ) from None
+
+
+def _formats(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> list[tuple[str, str]]:
+    return outputs(texts)
+
+
+def findings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that every command with findings has."""
+    options = (
+        click.option(
+            "--kubernetes-version",
+            "minors",
+            metavar="VERSION",
+            callback=minors,
+            help="API server to speak for: 1.30, or a range as 1.28..1.37. Default: the newest.",
+        ),
+        click.option(
+            "--format",
+            "outputs",
+            metavar="FMT[=FILE]",
+            multiple=True,
+            callback=_formats,
+            help="text (default), json, sarif or github; with =FILE into a file. Repeatable.",
+        ),
+        click.option(
+            "--fail-on",
+            type=click.Choice(FAIL_ON),
+            default="error",
+            show_default=True,
+            help="Lowest severity that makes the exit status 1.",
+        ),
+        click.option(
+            "--profile",
+            type=click.Choice(PROFILES),
+            default="default",
+            show_default=True,
+            help="Rules to run: the server's verdict and data loss; API conventions; everything.",
+        ),
+        click.option(
+            "--color",
+            type=click.Choice(("auto", "always", "never")),
+            default="auto",
+            show_default=True,
+            help="Colour in text; NO_COLOR and FORCE_COLOR are heeded.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+class Progress:
+    """Say on a terminal which file is being read, once a run takes long."""
+
+    def __init__(self) -> None:
+        import time
+
+        self.clock = time.monotonic
+        self.start = self.clock()
+        self.shown = False
+        self.on = sys.stderr.isatty()
+        self.count = 0
+
+    def tick(self, name: str) -> None:
+        """Count a file, and show it when a second has passed since the last one shown."""
+        self.count += 1
+        if self.on and self.clock() - self.start > 1:
+            self.start, self.shown = self.clock() - 0.9, True
+            click.echo(f"\r\x1b[K{self.count} files, {name[-60:]}", nl=False, err=True)
+
+    def clear(self) -> None:
+        """Leave the line of the terminal as it was."""
+        if self.shown:
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+
+def finish(report: Report, outputs: list[tuple[str, str]], color: str, failed: bool) -> int:
+    """Write a report in every format that was asked for, and return the exit status."""
+    from crdlint import report as formats
+
+    for line in report.summary.notes:
+        note(line)
+    for line in report.errors:
+        click.echo(f"error: {line}", err=True)
+    for name, file in outputs:
+        in_colour = not file and coloured(color)
+        text = formats.render(name, report, color=in_colour, texts=report.texts)
+        if file:
+            write(file, text)
+        else:
+            sys.stdout.write(text)
+    sys.stdout.flush()
+    return WRONG if report.errors else FOUND if failed else CLEAN
