@@ -1,18 +1,33 @@
-"""Which of two patterns matches more texts: both are read as automata and walked side by side."""
+"""Which texts patterns match: they are read as automata and walked side by side."""
 
 from __future__ import annotations
+
+from bisect import bisect
 
 from crdlint import goregex_classes as classes
 from crdlint import goregex_tree as tree
 from crdlint.goregex import RegexError
 from crdlint.goregex_syntax import parse
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _MAX_STATES = 6000  # of one automaton; repeats are written out
 _MAX_STEPS = 5000  # pairs of sets of states that are looked at
 _MAX_WORK = 400_000  # edges that are looked at in one automaton: about a tenth of a second
 _TOP = 0x10FFFF
 
+# What a text for people is made of, the plainest first.
+_READABLE = (
+    "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-./:_ @,=+*#%&()[]{}!?;é中"
+)
+
 Ranges = list[tuple[int, int]]
+
+
+class UndecidedError(Exception):
+    """The patterns have something an automaton cannot say, or too much of it."""
 
 
 class _UnknownError(Exception):
@@ -47,6 +62,76 @@ def compare(before: str, after: str) -> str:
         return _walk(_build(before), _build(after))
     except (_UnknownError, RecursionError):
         return "unknown"
+
+
+def example(
+    yes: Iterable[str], no: Iterable[str] = (), *, least: int = 0, most: int | None = None
+) -> str | None:
+    """Return a shortest text that some patterns match and others do not; None if there is none.
+
+    Args:
+        yes: patterns in Go's syntax, all of which match the text somewhere.
+        no: patterns that do not match it.
+        least: the least length of the text, in code points.
+        most: the greatest length, None for any.
+
+    Raises:
+        UndecidedError: a pattern cannot be read as an automaton, or the search grows too large.
+    """
+    wanted = [*yes]
+    try:
+        built = [_build(pattern) for pattern in (*wanted, *no)]
+        letters = _letters(*(part[0] for part in built))
+        runners = [_Runner(part, letters) for part in built]
+        return _search(runners, len(wanted), letters, least, most)
+    except (_UnknownError, RecursionError):
+        raise UndecidedError from None
+
+
+_States = tuple[frozenset[int], ...]
+
+
+def _search(
+    runners: list[_Runner], wanted: int, letters: list[int], least: int, most: int | None
+) -> str | None:
+    """Walk all automata length by length until each accepts as it should."""
+
+    def found(states: _States, size: int) -> bool:
+        accepts = [r.accepts(s, not size) for r, s in zip(runners, states, strict=True)]
+        return all(accepts[:wanted]) and not any(accepts[wanted:])
+
+    start = tuple(runner.start for runner in runners)
+    # For each length, how each combination of states was reached first: from which, by which letter
+    ways: list[dict[_States, tuple[_States, int]]] = [{start: (start, 0)}]
+    seen: set[_States] = set()
+    steps = 0
+    while ways[-1] and (most is None or len(ways) - 1 <= most):
+        size = len(ways) - 1
+        if size >= least:
+            for states in ways[-1]:
+                if found(states, size):
+                    return _spell(ways, states)
+            seen.update(ways[-1])
+        reached: dict[_States, tuple[_States, int]] = {}
+        for states in ways[-1]:
+            steps += 1
+            nexts = [r.next(s) for r, s in zip(runners, states, strict=True)]
+            for i, letter in enumerate(letters):
+                target = tuple(found_next[i] for found_next in nexts)
+                if target not in seen and target not in reached:
+                    reached[target] = (states, letter)
+        if steps > _MAX_STEPS:
+            raise _UnknownError
+        ways.append(reached)
+    return None
+
+
+def _spell(ways: list[dict[_States, tuple[_States, int]]], states: _States) -> str:
+    text = []
+    for reached in reversed(ways[1:]):
+        states, letter = reached[states]
+        text.append(chr(letter))
+    return "".join(reversed(text))
 
 
 def _build(pattern: str) -> tuple[_Automaton, int, int]:
@@ -144,7 +229,7 @@ def _inverse(ranges: Ranges) -> Ranges:
 
 
 def _letters(*automata: _Automaton) -> list[int]:
-    """Return one character of each class that no edge tells apart."""
+    """Return one character of each class that no edge tells apart, the most readable first."""
     sets = {id(r): r for a in automata for edges in a.edges for r, _ in edges}
     distinct = list(dict.fromkeys(tuple(ranges) for ranges in sets.values()))
     changes: dict[int, int] = {0: 0}  # at a character: the sets that begin or end there, as bits
@@ -152,12 +237,17 @@ def _letters(*automata: _Automaton) -> list[int]:
         for low, high in ranges:
             changes[low] = changes.get(low, 0) ^ (1 << i)
             changes[high + 1] = changes.get(high + 1, 0) ^ (1 << i)
-    found: dict[int, int] = {}
+    starts = sorted(at for at in changes if at <= _TOP)
+    classes_at = []
     within = 0
-    for at in sorted(changes):
+    for at in starts:
         within ^= changes[at]
-        if at <= _TOP:
-            found.setdefault(within, at)
+        classes_at.append(within)
+    found: dict[int, int] = {}
+    for char in map(ord, _READABLE):
+        found.setdefault(classes_at[bisect(starts, char) - 1], char)
+    for at, within in zip(starts, classes_at, strict=True):
+        found.setdefault(within, at)
     return list(found.values())
 
 
