@@ -197,6 +197,21 @@ def _has_default(root: Node) -> bool:
     return False
 
 
+@lint("version-field-required", on="version")
+def version_field_required(node: Node) -> Problems:
+    """Warn of versions without served or storage, which the published schema of CRDs requires.
+
+    The API server itself reads what is absent as false.
+    """
+    for key in ("served", "storage"):
+        if node.get(key) is None:
+            message = (
+                "is absent: the API server reads false, but kubectl before 1.27 and other checks"
+                " against the OpenAPI schema refuse the file"
+            )
+            yield Problem(node.at(key), message)
+
+
 @lint("no-version-served", on="crd")
 def no_version_served(node: Node) -> Problems:
     """Report CRDs whose resource nobody can reach."""
