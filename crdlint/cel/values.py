@@ -35,13 +35,14 @@ class Uint(int):
 
 
 class Timestamp:
-    """An instant, in nanoseconds since 1970."""
+    """An instant, in nanoseconds since 1970; `offset`: seconds east of UTC that its text shows."""
 
-    __slots__ = ("nanos",)
+    __slots__ = ("nanos", "offset")
     type_name = "google.protobuf.Timestamp"
 
-    def __init__(self, nanos: int) -> None:
+    def __init__(self, nanos: int, offset: int = 0) -> None:
         self.nanos = nanos
+        self.offset = offset
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Timestamp) and self.nanos == other.nanos
