@@ -203,7 +203,7 @@ def from_problem(subject: Subject, problem: Problem, judged: tuple[str, str]) ->
         problem.rule,
         severity,
         problem.message,
-        _spot(subject, subject.locate(path), path, version),
+        _spot(subject, subject.locate(path, within=problem.place.within), path, version),
         crd=crd.name,
         field=field,
         server=server.claims(crd, problem) or None,

@@ -338,7 +338,7 @@ def _refusal(new: Subject, problem: Any) -> Finding:
         problem.rule,
         page.severity,
         problem.message,
-        _spot(new, path, version),
+        _spot(new, path, version, problem.place.within),
         crd=new.crd.name,
         field=field,
         server=server.claims(new.crd, problem),
@@ -373,10 +373,12 @@ def _from_hit(subject: Subject, hit: Any) -> Finding:
     return finding
 
 
-def _spot(subject: Subject, path: Path, version: str = "") -> Spot:
+def _spot(
+    subject: Subject, path: Path, version: str = "", within: tuple[int, int] | None = None
+) -> Spot:
     """Return the spot of a path, cut to what is there."""
     path = _there(subject.crd, path)
-    span = subject.locate(path)
+    span = subject.locate(path, within=within)
     return Spot(
         subject.document.name,
         subject.document.index,

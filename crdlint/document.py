@@ -174,11 +174,15 @@ class Document:
             here = here[step]
         return True
 
-    def locate(self, path: Path, *, key: bool = False) -> Span:
+    def locate(
+        self, path: Path, *, key: bool = False, within: tuple[int, int] | None = None
+    ) -> Span:
         """Return where the value at a path stands, or its key.
 
         For a mapping, a sequence and an unwritten null that is the key, or the first token of an
         item. Where the path ends too early, it is the key of the deepest part that is there.
+        `within` is a line and a column, from 1, in the text that is the value: then it is the word
+        there, as far as the file spells the text out.
         """
         here = self._marked()
         value = self.data
@@ -198,6 +202,10 @@ class Document:
             here, value = here[step], value[step]
         if in_key is not None and (key or isinstance(value, (dict, list))):
             return self._span(in_key, flow, key=True)
+        if within is not None and isinstance(value, str):
+            inner = self._within(mark, value, within)
+            if inner is not None:
+                return inner
         if value is None and not self._written(mark):
             if in_key is not None:
                 return self._span(in_key, flow, key=True)
@@ -278,6 +286,25 @@ class Document:
             return self._place(start, start)
         return self._place(match.start(1), match.end(1))
 
+    def _within(self, start: int, value: str, place: tuple[int, int]) -> Span | None:
+        """Return the span of the word at a line and column of a text."""
+        from crdlint.scalar_places import offset_of
+
+        self._prepare()
+        source = self._text or ""
+        line, column = place
+        at = 0
+        for _ in range(line - 1):
+            at = value.find("\n", at) + 1
+        behind = re.compile(_PROPERTY).match(source, start)
+        # A text that ends too early is at fault at its end.
+        index = min(at + column, len(value)) - 1
+        found = offset_of(source, behind.end() if behind else start, value, index)
+        if found is None:
+            return None
+        word = re.compile(_WORD).match(source, found)
+        return self._place(found, word.end() if word else found + 1)
+
     def _written(self, start: int) -> bool:
         """Say whether a null is written out."""
         self._prepare()
@@ -289,6 +316,7 @@ _QUOTED = r""""(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?"""
 _PROPERTY = r"(?:[&!][^ \t\n]*[ \t\n]+)*"
 _NULL = _PROPERTY + r"(?:~|null|Null|NULL|!|\*)"
 _BLOCK_HEAD = r"[|>][-+0-9]*(?=[ ]|$)"
+_WORD = r"\w+|[&|=<>!]=?|."
 _BRACKET = r"[\[{][\]}]?"
 
 

@@ -81,9 +81,11 @@ class Subject:
         self.partial = False
         self.hits: list[Hit] = []
 
-    def locate(self, path: Path, *, key: bool = False) -> Span:
-        """Return the span of a place in this CRD."""
-        return self.document.locate((*self.prefix, *path), key=key)
+    def locate(
+        self, path: Path, *, key: bool = False, within: tuple[int, int] | None = None
+    ) -> Span:
+        """Return the span of a place in this CRD; `within` is a line and column of its text."""
+        return self.document.locate((*self.prefix, *path), key=key, within=within)
 
 
 def subjects(document: Document, minor: int) -> Iterator[Subject]:

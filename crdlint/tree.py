@@ -26,6 +26,7 @@ class Crd:
         "document",
         "item",
         "judged",
+        "kept",
         "minor",
         "old",
         "refused_at",
@@ -43,6 +44,7 @@ class Crd:
         self.old: Crd | None = None  # the stored CRD, when this one is an update of it
         self.refused_at: list[Path] = []  # nodes of the schema at hand whose keywords are refused
         self.judged: set[tuple[str, Path]] = set()  # schemas that a check has judged as a whole
+        self.kept: dict[str, Any] = {}  # what a check knows of one schema and needs for the next
         self._hoisted: dict[str, bool] = {}
         self.root = Node("crd", data, (), None, self)
         self.schemas = self._schemas()
@@ -213,13 +215,19 @@ class Node:
 
 
 class Place:
-    """A spot in a tree: a node, and perhaps a way below it."""
+    """A spot in a tree: a node, and perhaps a way below it.
 
-    __slots__ = ("keys", "node")
+    `within` is a line and a column, from 1, in the text that stands there, such as a CEL rule.
+    """
 
-    def __init__(self, node: Node, keys: Path = ()) -> None:
+    __slots__ = ("keys", "node", "within")
+
+    def __init__(
+        self, node: Node, keys: Path = (), within: tuple[int, int] | None = None
+    ) -> None:
         self.node = node
         self.keys = keys
+        self.within = within
 
     @property
     def path(self) -> Path:

@@ -74,6 +74,37 @@ def test_text_says_the_share_of_the_budget(tmp_path: Path) -> None:
     assert "2 rules, 1 do not compile" in done.stdout
 
 
+def test_a_rule_says_what_multiplies_it(tmp_path: Path) -> None:
+    _, report = cel(tmp_path, "maxItems: 5")
+    assert report["rules"][0]["multipliedBy"] == []  # it stands on the list, not on its items
+    text = CRD.replace("BOUND", "maxItems: 5").replace(
+        "items: {type: string, maxLength: 20}",
+        "items: {type: string, maxLength: 20, x-kubernetes-validations: [{rule: self != ''}]}",
+    )
+    (tmp_path / "crd.yaml").write_text(text)
+    done = crdlint("cel", "--format", "json", tmp_path)
+    (rule,) = [r for r in json.loads(done.stdout)["rules"] if r["rule"] == "self != ''"]
+    assert rule["cardinality"] == 5
+    assert rule["multipliedBy"] == [{"field": ".spec.tags", "keyword": "maxItems", "value": 5}]
+    assert "for each of .spec.tags (maxItems 5)" in crdlint("cel", tmp_path).stdout
+
+
+def test_an_error_is_placed_inside_the_rule(tmp_path: Path) -> None:
+    text = CRD.replace("BOUND", "maxItems: 5").replace(
+        "- rule: self.size() > nothing",
+        "- message: m\n                  rule: |\n                    self.size() >\n"
+        "                      nothing\n",
+    )
+    (tmp_path / "crd.yaml").write_text(text)
+    line = text.splitlines().index("                      nothing") + 1
+    done = crdlint("cel", "--format", "json", tmp_path)
+    broken = json.loads(done.stdout)["rules"][1]
+    assert (broken["line"], broken["column"]) == (line, 23)
+    linted = json.loads(crdlint("lint", "--format", "json", tmp_path).stdout)["findings"]
+    (found,) = [f for f in linted if f["rule"] == "cel-compile"]
+    assert (found["line"], found["column"], found["endColumn"]) == (line, 23, 30)
+
+
 def test_all_versions_says_who_takes_a_rule(tmp_path: Path) -> None:
     (tmp_path / "crd.yaml").write_text(
         CRD.replace("BOUND", "maxItems: 5").replace("self.size() > nothing", "self.all(x, isIP(x))")

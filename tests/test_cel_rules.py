@@ -9,16 +9,9 @@ from typing import Any
 import pytest
 
 from crdlint.cel import bounds, fieldpath
-from crdlint.cel.rules import (
-    CEL,
-    KEYWORDS,
-    RULE_LIMIT,
-    RuleReport,
-    SchemaReport,
-    check_schema,
-    convertible,
-    factor,
-)
+from crdlint.cel.context import convertible
+from crdlint.cel.rulereport import CEL, KEYWORDS, RuleReport, SchemaReport
+from crdlint.cel.rules import RULE_LIMIT, check_schema, factor
 from crdlint.cel.types import escape
 
 KEY = "x-kubernetes-validations"

@@ -500,3 +500,40 @@ def test_without_libyaml(monkeypatch: pytest.MonkeyPatch) -> None:
     assert at(document, "spec", "tagged") == "5"
     error = one('a: "\\ud800"').error
     assert error is not None
+
+
+# Places inside a text.
+
+SPELLINGS = {
+    "plain": "a: one two\n",
+    "plain over lines": "a: one\n  two\n\n  three\n",
+    "single quotes": "a: 'it''s one\n\n  of two'\n",
+    "double quotes": 'a: "tab\\tquote\\" \\u00e9 \\x41 fold\\\n   ed and\n  on"\n',
+    "literal": "a: |\n  one\n\n    two\n  three\n",
+    "literal with an indent": "a: |2-\n    one\n  two\n",
+    "folded": "a: >\n  one\n  two\n\n  three\n    more\n  end\n",
+    "anchor and tag": "a: &x !!str 'one two'\n",
+    "flow": "a: {b: one two}\n",
+    "windows line ends": "a: |\r\n  one\r\n  two\r\n",
+    "json": '{"a": "line\\nend \\ud83d\\ude00 \\/ x"}',
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_finds_every_character_of_a_text(name: str) -> None:
+    document = one(SPELLINGS[name])
+    path: tuple[str, ...] = ("a",) if isinstance(document.data["a"], str) else ("a", "b")
+    value = document.value(path)
+    for i, char in enumerate(value):
+        row = value.count("\n", 0, i)
+        span = document.locate(path, within=(row + 1, i - value.rfind("\n", 0, i)))
+        stands = document.line(span.line)[span.column - 1 : span.column]
+        if not char.isspace() and stands != "\\":
+            assert stands == char, (i, value)
+        elif stands == "\\":
+            assert char in '\t\n"/A\u00e9\U0001f600', (i, value)
+
+
+def test_a_text_from_an_alias_is_placed_at_the_alias() -> None:
+    document = one("a: &x one two\nb: *x\n")
+    assert shown(document, document.locate(("b",), within=(1, 5))) == "*x"

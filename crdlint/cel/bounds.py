@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from crdlint.cel import types as t
 from crdlint.cel.compile import compile_at
 from crdlint.cel.libcost import multiply
-from crdlint.cel.rules import RULE_LIMIT, RuleReport
+from crdlint.cel.rules import RULE_LIMIT
 from crdlint.cel.syntax import deep
 from crdlint.cel.types import BOOL_TYPE, MAX_REQUEST, Decl, escape, limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from crdlint.cel.rulereport import RuleReport
 
     Path = tuple[str | int, ...]
     Schema = Mapping[str, Any]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 from crdlint.cel import compile as compiling
-from crdlint.cel import fieldpath
 from crdlint.cel.compile import Compiled, compile_at
+from crdlint.cel.context import RULES, Cache, Context
 from crdlint.cel.libcost import add, multiply
+from crdlint.cel.rulekeywords import SPACE, rule_problems
+from crdlint.cel.rulereport import CelProblem, RuleReport, SchemaReport
 from crdlint.cel.syntax import deep
-from crdlint.cel.types import BOOL_TYPE, MAX_REQUEST, STRING_TYPE, Decl, declare, escape, limit
+from crdlint.cel.types import BOOL_TYPE, MAX_REQUEST, STRING_TYPE, Decl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -24,235 +24,8 @@ TOTAL_LIMIT = 100_000_000  # of all rules of one version's schema
 _NAMED_FROM = TOTAL_LIMIT // 100  # rules of at least this cost are named when the total is too high
 _NAMED = 4
 
-_KEY = "x-kubernetes-validations"
-REASONS = (
-    "FieldValueDuplicate",
-    "FieldValueForbidden",
-    "FieldValueInvalid",
-    "FieldValueRequired",
-)
 # The minors that brought fields of a rule; older servers drop them.
-_MESSAGE_EXPRESSION, _REASON, _FIELD_PATH, _OPTIONAL_OLD_SELF = 27, 28, 28, 30
-
-_SPACE = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
-_LINE_BREAK = re.compile(r"[\n\r]")
-
-KEYWORDS, CEL = "keywords", "cel"  # the stages of the server at which problems are said
-
-
-class CelProblem:
-    """One thing that the server says of a rule.
-
-    `path` is the way from the schema's root to the node, `suffix` from there to the field; `at`
-    is line and column in the expression, where one is at fault. `type` is the server's error type.
-    """
-
-    __slots__ = ("at", "id", "message", "path", "stage", "suffix", "type")
-
-    def __init__(
-        self,
-        rule: str,
-        error_type: str,
-        path: Path,
-        suffix: Path,
-        message: str,
-        *,
-        stage: str = CEL,
-        at: tuple[int, int] | None = None,
-    ) -> None:
-        self.id = rule
-        self.type = error_type
-        self.path = path
-        self.suffix = suffix
-        self.message = message
-        self.stage = stage
-        self.at = at
-
-
-class RuleReport:
-    """A rule, where it stands, whether it compiles, and what it costs.
-
-    `cost` is `rule_cost` times `cardinality`, how often the rule may run for one object; `bounded`
-    says that maxItems and maxProperties bound that. `reached` is False where the server stops
-    before it compiles the rule.
-    """
-
-    __slots__ = (
-        "at",
-        "bounded",
-        "cardinality",
-        "cost",
-        "decl",
-        "error",
-        "index",
-        "message_cost",
-        "message_error",
-        "ok",
-        "over_budget",
-        "path",
-        "problems",
-        "reached",
-        "rule",
-        "rule_cost",
-        "uses_old_self",
-    )
-
-    def __init__(self, path: Path, index: int, rule: str) -> None:
-        self.path = path
-        self.index = index
-        self.rule = rule
-        self.problems: list[CelProblem] = []
-        self.ok = True
-        self.error: str | None = None
-        self.at: tuple[int, int] | None = None
-        self.rule_cost: int | None = None
-        self.cardinality: int | None = None
-        self.cost: int | None = None
-        self.bounded = True
-        self.over_budget = False
-        self.uses_old_self = False
-        self.message_error: str | None = None
-        self.message_cost: int | None = None
-        self.reached = True
-        self.decl: Decl | None = None
-
-    def fail(self, message: str, at: tuple[int, int] | None = None) -> None:
-        """Note why the server does not take the rule, if it has not been said yet."""
-        if self.ok:
-            self.ok = False
-            self.error = message
-            self.at = at
-
-
-class SchemaReport:
-    """All rules of a version's schema; `total` is what they cost together.
-
-    `problems` are those of no single rule: of a node with rules that CEL cannot express, of rules
-    below allOf and the like, and of the total.
-    """
-
-    __slots__ = ("problems", "rules", "total")
-
-    def __init__(self) -> None:
-        self.rules: list[RuleReport] = []
-        self.problems: list[CelProblem] = []
-        self.total = 0
-
-    def all_problems(self) -> list[CelProblem]:
-        """Return every problem, those of rules first."""
-        return [p for rule in self.rules for p in rule.problems] + self.problems
-
-
-class _Context:
-    """What the server knows of a node on the way to its rules.
-
-    Source: CELSchemaContext in apiextensions-apiserver.
-    """
-
-    __slots__ = ("_known", "_step", "always", "cardinality", "in_scope", "parent", "path", "schema")
-
-    def __init__(self, schema: Schema, parent: _Context | None, step: Path) -> None:
-        self.schema = schema
-        self.parent = parent
-        self._step = step
-        self.path: Path = step if parent is None else parent.path + step
-        self._known: Decl | str | None = None
-        self.in_scope = bool(schema.get(_KEY))
-        self.cardinality: int | None = 1
-        # Below the fields that every resource has, the type depends on where the schema stands.
-        self.always = False
-        if parent is None:
-            return
-        self.in_scope = self.in_scope or parent.in_scope
-        self.always = parent.always or (
-            step[0] == "properties" and step[1] in ("metadata", "apiVersion", "kind")
-        )
-        factor = _elements(parent.schema)
-        if parent.cardinality is None or factor is None:
-            self.cardinality = None
-        else:
-            self.cardinality = multiply(parent.cardinality, factor)
-
-    @property
-    def root(self) -> bool:
-        """Tell whether the type is made as that of a resource."""
-        return self.parent is None or bool(self.schema.get("x-kubernetes-embedded-resource"))
-
-    def declared(self, minor: int) -> Decl | str:
-        """Return the declared type, or why there is none."""
-        if self._known is None:
-            self._known = self._declare(minor)
-        return self._known
-
-    def _declare(self, minor: int) -> Decl | str:
-        if self.parent is not None and self.parent.in_scope:
-            above = self.parent.declared(minor)
-            if isinstance(above, str):
-                return above
-            found = self._of_parent(above)
-            if found is not None:
-                return found
-        if not convertible(self.schema):
-            return "the schema cannot be converted to a structural one"
-        name = "self"
-        return declare(self.schema, root=self.root, minor=minor, path=name) or (
-            "CEL has no type for this schema"
-        )
-
-    def _of_parent(self, above: Decl) -> Decl | str | None:
-        if self._step[0] != "properties":
-            return above.elem or "CEL has no type for this schema"
-        name = escape(str(self._step[1]))
-        return None if name is None or above.fields is None else above.fields.get(name)
-
-
-def _elements(schema: Schema) -> int | None:
-    """Return by what a schema multiplies how often its children occur; None without a bound."""
-    kind = schema.get("type")
-    if kind == "object" and schema.get("additionalProperties") is not None:
-        return limit(schema, "maxProperties")
-    if kind == "array":
-        return limit(schema, "maxItems")
-    return 1
-
-
-_INCONVERTIBLE = (
-    "id",
-    "$schema",
-    "$ref",
-    "patternProperties",
-    "dependencies",
-    "definitions",
-)
-
-
-def convertible(schema: Schema) -> bool:
-    """Tell whether a schema can be converted to a structural one.
-
-    Source: NewStructural in apiextensions-apiserver.
-    """
-    stack = [schema]
-    while stack:
-        node = stack.pop()
-        if any(node.get(key) for key in _INCONVERTIBLE if key in node):
-            return False
-        if node.get("additionalItems") is not None:
-            return False
-        if node.get("x-kubernetes-preserve-unknown-fields") is False:
-            return False
-        items = node.get("items")
-        if isinstance(items, list):
-            return False
-        stack += (node.get("properties") or {}).values()
-        for value in (items, node.get("additionalProperties"), node.get("not")):
-            if isinstance(value, dict):
-                stack.append(value)
-        for key in ("allOf", "anyOf", "oneOf"):
-            stack += node.get(key) or ()
-    return True
+_MESSAGE_EXPRESSION, _OPTIONAL_OLD_SELF = 27, 30
 
 
 def check_schema(
@@ -263,7 +36,6 @@ def check_schema(
     stored_messages: Collection[str] = (),
     blocked: Callable[[Path], bool] | None = None,
     unchanged: bool = False,
-    compiles: bool = True,
     cache: Cache | None = None,
 ) -> SchemaReport:
     """Check all rules of a version's openAPIV3Schema as a server of this minor does.
@@ -272,8 +44,7 @@ def check_schema(
     replaced: these may use all that the server knows, new ones what the minor before knew.
     `blocked` says whether the server refuses keywords at or below a node, which stops CEL there.
     `unchanged` says that this version's schema is as before, so that only the total must be within
-    its limit. Without `compiles` only the checks of the keyword stage run. A `cache` may be shared
-    by the schemas of one CRD.
+    its limit. A `cache` may be shared by the schemas of one CRD.
     """
     with deep():
         check = _Check(
@@ -282,30 +53,11 @@ def check_schema(
             stored_messages=stored_messages,
             blocked=blocked,
             unchanged=unchanged,
-            compiles=compiles,
             cache=cache or Cache(),
         )
-        check.walk(_Context(schema, None, ()), None)
+        check.walk(Context(schema, None, ()), None)
         check.total()
     return check.report
-
-
-def keyword_problems(schema: Schema, *, minor: int) -> list[CelProblem]:
-    """Return what the server says of a node's rules before it compiles any, junctors included."""
-    check = _Check(
-        minor=minor,
-        stored=(),
-        stored_messages=(),
-        blocked=None,
-        unchanged=False,
-        compiles=False,
-        cache=Cache(),
-    )
-    found: list[CelProblem] = []
-    with deep():
-        for i, rule in enumerate(schema.get(_KEY) or ()):
-            found += check._keyword_problems((), schema, i, rule)
-    return found
 
 
 class _Check:
@@ -319,7 +71,6 @@ class _Check:
         stored_messages: Collection[str],
         blocked: Callable[[Path], bool] | None,
         unchanged: bool,
-        compiles: bool,
         cache: Cache,
     ) -> None:
         self.minor = minor
@@ -328,14 +79,13 @@ class _Check:
         self.stored_messages = stored_messages
         self.blocked = blocked
         self.unchanged = unchanged
-        self.compiles = compiles
         self.report = SchemaReport()
         self._sum = 0  # of the rules that the server reaches
         self._dear: list[tuple[int, Path, Path]] = []
 
     # The walk.
 
-    def walk(self, context: _Context, uncorrelatable: Path | None) -> bool:
+    def walk(self, context: Context, uncorrelatable: Path | None) -> bool:
         """Check a node and all below it; tell whether a keyword-stage check failed there."""
         schema = context.schema
         bad = False
@@ -360,19 +110,19 @@ class _Check:
                 inner = context.path
             bad |= self._child(context, items, ("items",), inner)
         bad |= self._aside(context)
-        rules = schema.get(_KEY)
+        rules = schema.get(RULES)
         if rules:
             bad |= self._rules(context, rules, uncorrelatable, bad=bad)
         return bad
 
     def _child(
-        self, context: _Context, schema: Any, step: Path, uncorrelatable: Path | None
+        self, context: Context, schema: Any, step: Path, uncorrelatable: Path | None
     ) -> bool:
         if not isinstance(schema, dict):
             return False
-        return self.walk(_Context(schema, context, step), uncorrelatable)
+        return self.walk(Context(schema, context, step), uncorrelatable)
 
-    def _aside(self, context: _Context) -> bool:
+    def _aside(self, context: Context) -> bool:
         """Check rules where none are compiled: below allOf and the like."""
         schema = context.schema
         stack: list[tuple[Path, Any]] = []
@@ -395,8 +145,8 @@ class _Check:
             path, node = stack.pop()
             if not isinstance(node, dict):
                 continue
-            for i, rule in enumerate(node.get(_KEY) or ()):
-                problems = self._keyword_problems(path, node, i, rule)
+            for i, rule in enumerate(node.get(RULES) or ()):
+                problems = rule_problems(path, node, i, rule, self.minor)
                 self.report.problems += problems
                 bad |= bool(problems)
             push(path, node)
@@ -412,19 +162,17 @@ class _Check:
     # The rules of a node.
 
     def _rules(
-        self, context: _Context, rules: list[Any], uncorrelatable: Path | None, *, bad: bool
+        self, context: Context, rules: list[Any], uncorrelatable: Path | None, *, bad: bool
     ) -> bool:
         path = context.path
         reports = []
         own_bad = False
         for i, rule in enumerate(rules):
             report = RuleReport(path, i, rule.get("rule") or "")
-            report.problems = self._keyword_problems(path, context.schema, i, rule)
+            report.problems = rule_problems(path, context.schema, i, rule, self.minor)
             own_bad |= bool(report.problems)
             reports.append(report)
         self.report.rules += reports
-        if not self.compiles:
-            return own_bad
         reached = not (bad or own_bad or (self.blocked is not None and self.blocked(path)))
         found = context.declared(self.minor)
         if isinstance(found, str):
@@ -434,7 +182,7 @@ class _Check:
                 report.fail(message)
             if reached:
                 self.report.problems.append(
-                    CelProblem("cel-no-type", "InternalError", path, (_KEY,), message)
+                    CelProblem("cel-no-type", "InternalError", path, (RULES,), message)
                 )
             return own_bad
         for report, rule in zip(reports, rules, strict=True):
@@ -445,85 +193,11 @@ class _Check:
                 report.problems += problems
         return own_bad
 
-    def _keyword_problems(
-        self, path: Path, schema: Schema, index: int, rule: Mapping[str, Any]
-    ) -> list[CelProblem]:
-        """Return what the server says of a rule before it looks at CEL."""
-        found: list[CelProblem] = []
-
-        def say(rule_id: str, error_type: str, field: str, message: str) -> None:
-            suffix = (_KEY, index, field)
-            found.append(CelProblem(rule_id, error_type, path, suffix, message, stage=KEYWORDS))
-
-        text = (rule.get("rule") or "").strip(_SPACE)
-        message = rule.get("message") or ""
-        trimmed = message.strip(_SPACE)
-        if not text:
-            say("cel-rule-required", "Required", "rule", "a rule is needed")
-        elif message and not trimmed:
-            say("cel-message-blank", "Invalid", "message", "the message is blank")
-        elif _LINE_BREAK.search(trimmed):
-            say("cel-message-newline", "Invalid", "message", "the message has a line break")
-        elif _LINE_BREAK.search(text) and not trimmed:
-            say(
-                "cel-message-required",
-                "Required",
-                "message",
-                "a rule with line breaks needs a message",
-            )
-        expression = rule.get("messageExpression") or ""
-        if expression and not expression.strip(_SPACE) and self.minor >= _MESSAGE_EXPRESSION:
-            say(
-                "cel-message-expression-blank",
-                "Required",
-                "messageExpression",
-                "the messageExpression is blank",
-            )
-        reason = rule.get("reason")
-        if reason is not None and reason not in REASONS and self.minor >= _REASON:
-            say(
-                "cel-reason",
-                "NotSupported",
-                "reason",
-                f"{reason!r} is not one of {', '.join(REASONS)}",
-            )
-        field_path = rule.get("fieldPath") or ""
-        if field_path and self.minor >= _FIELD_PATH:
-            if not field_path.strip(_SPACE):
-                say("cel-field-path-blank", "Invalid", "fieldPath", "the fieldPath is blank")
-            if _LINE_BREAK.search(field_path):
-                say(
-                    "cel-field-path-newline",
-                    "Invalid",
-                    "fieldPath",
-                    "the fieldPath has a line break",
-                )
-            self._field_path(path, schema, index, field_path, found)
-        return found
-
-    def _field_path(
-        self, path: Path, schema: Schema, index: int, field_path: str, found: list[CelProblem]
-    ) -> None:
-        suffix: Path = (_KEY, index, "fieldPath")
-        try:
-            if convertible(schema):
-                fieldpath.check(field_path, schema)
-        except fieldpath.FieldPathError as e:
-            message = f"{field_path!r} leads to no field: {e}"
-            found.append(
-                CelProblem("cel-field-path", "Invalid", path, suffix, message, stage=KEYWORDS)
-            )
-        except fieldpath.FieldPathPanic:
-            message = f"the API server fails on {field_path!r}, which steps through an open map"
-            found.append(
-                CelProblem("cel-field-path", "Panic", path, suffix, message, stage=KEYWORDS)
-            )
-
     # Compiling.
 
     def _compile(
         self,
-        context: _Context,
+        context: Context,
         report: RuleReport,
         rule: Mapping[str, Any],
         decl: Decl,
@@ -540,10 +214,10 @@ class _Check:
             message: str,
             at: tuple[int, int] | None = None,
         ) -> None:
-            suffix = (_KEY, i, field)
+            suffix = (RULES, i, field)
             problems.append(CelProblem(rule_id, error_type, path, suffix, message, at=at))
 
-        if not report.rule.strip(_SPACE):
+        if not report.rule.strip(SPACE):
             report.fail("there is no rule")
             done = Compiled()
         else:
@@ -564,7 +238,7 @@ class _Check:
             say(rule_id, "Invalid", "rule", message, done.at)
         elif report.ok:
             report.rule_cost, report.cardinality, report.cost = done.cost, cardinality, cost
-        self._observe(report, path, (_KEY, i, "rule"), cost)
+        self._observe(report, path, (RULES, i, "rule"), cost)
         if cost > RULE_LIMIT:
             report.over_budget = True
             if not self.unchanged:
@@ -584,7 +258,7 @@ class _Check:
 
     def _message(
         self,
-        context: _Context,
+        context: Context,
         report: RuleReport,
         rule: Mapping[str, Any],
         decl: Decl,
@@ -606,7 +280,7 @@ class _Check:
             say(rule_id, "Invalid", "messageExpression", done.error, done.at)
             return
         report.message_cost = done.cost
-        suffix = (_KEY, report.index, "messageExpression")
+        suffix = (RULES, report.index, "messageExpression")
         self._observe(report, report.path, suffix, done.cost)
         if done.cost > RULE_LIMIT:
             report.over_budget = True
@@ -624,7 +298,7 @@ class _Check:
 
     def _expression(
         self,
-        context: _Context,
+        context: Context,
         text: str,
         decl: Decl,
         *,
@@ -689,51 +363,6 @@ class _Check:
 
 
 _NEWEST = 37  # the last compatibility version that brought something
-
-
-class Cache:
-    """Results of expressions at equal schemas, which must not change meanwhile.
-
-    The versions of a CRD repeat most rules: one cache for all of them saves the most. It keeps the
-    schemas alive, so let it go with the document.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], list[tuple[Schema, bool, Compiled]]] = {}
-
-    def find(self, key: tuple[object, ...], context: _Context) -> Compiled | None:
-        """Return what became of the same expression at an equal schema before."""
-        for schema, root, compiled in self._known.get(key, ()):
-            if root == context.root and _equal(schema, context.schema):
-                return compiled
-        return None
-
-    def keep(self, key: tuple[object, ...], context: _Context, compiled: Compiled) -> None:
-        """Remember a result, for a few schemas an expression."""
-        if len(self._known) >= _MOST_KEPT:
-            self._known.clear()
-        kept = self._known.setdefault(key, [])
-        if len(kept) < _KEPT_EACH:
-            kept.append((context.schema, context.root, compiled))
-
-
-_MOST_KEPT = 4_000
-_KEPT_EACH = 8
-_COMPARED_DEPTH = 3_000
-
-
-def _equal(a: Schema, b: Schema) -> bool:
-    if a is b:
-        return True
-    # Comparing recurses through C, whose stack is smaller than what deep() allows.
-    before = sys.getrecursionlimit()
-    try:
-        sys.setrecursionlimit(_COMPARED_DEPTH)
-        return a == b
-    except RecursionError:
-        return False
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def factor(cost: int, most: int) -> str:

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crdlint.cel.rules import RuleReport
+    from crdlint.cel.rulereport import RuleReport
     from crdlint.reading import Subject
     from crdlint.source import Source
     from crdlint.tree import Crd, Node
@@ -80,11 +80,8 @@ def inspect(
                 crd = subject.crd or _from_v1beta1(subject, minor)
                 if crd is None:
                     continue
-                where = {"file": source.name, "document": part.index, "crd": subject.name}
-                if subject.item is not None:
-                    where["item"] = subject.item
                 for root in crd.schemas:
-                    _schema(root, where, rules, schemas, all_versions=all_versions)
+                    _schema(subject, root, rules, schemas, all_versions=all_versions)
     return {"rules": rules, "schemas": schemas, "errors": errors}
 
 
@@ -103,8 +100,8 @@ def _from_v1beta1(subject: Subject, minor: int) -> Crd | None:
 
 
 def _schema(
+    subject: Subject,
     root: Node,
-    where: dict[str, Any],
     rules: list[dict[str, Any]],
     schemas: list[dict[str, Any]],
     *,
@@ -113,17 +110,24 @@ def _schema(
     from crdlint.cel.rules import TOTAL_LIMIT, check_schema
 
     crd = root.crd
+    where = {"file": subject.document.name, "document": subject.document.index, "crd": subject.name}
+    if subject.item is not None:
+        where["item"] = subject.item
     report = check_schema(root.data, minor=crd.minor)
     takers = _takers(root) if all_versions else {}
     for rule in report.rules:
+        span = subject.locate((*root.path, *rule.path, RULES, rule.index, "rule"), within=rule.at)
         entry: dict[str, Any] = {
             **where,
+            "line": span.line,
+            "column": span.column,
             "path": _path(crd, root, rule),
             "rule": rule.rule,
             "ok": rule.ok,
             "error": rule.error,
             "ruleCost": rule.rule_cost,
             "cardinality": rule.cardinality,
+            "multipliedBy": _multipliers(root, rule),
             "cost": rule.cost,
             "overBudget": rule.over_budget,
             "bounds": _bounds(root, rule),
@@ -165,6 +169,16 @@ def _spell(crd: Crd, path: Any) -> str:
     return text.replace("versions[0]", f"versions[{steps[2]}]", 1)
 
 
+def _multipliers(root: Node, rule: RuleReport) -> list[dict[str, Any]]:
+    """Return the lists and maps for each of whose items the rule runs."""
+    from crdlint.cel.context import multipliers
+
+    return [
+        {"field": _field(root, one.path), "keyword": one.keyword, "value": one.most}
+        for one in multipliers(root.data, rule.path)
+    ]
+
+
 def _bounds(root: Node, rule: RuleReport) -> list[dict[str, Any]]:
     """Return the ways to bring a dear rule under its limit, re-estimated."""
     from crdlint.cel import bounds
@@ -201,7 +215,7 @@ def _lines(report: dict[str, list[Any]]) -> Iterator[str]:
     broken = [rule for rule in report["rules"] if not rule["ok"]]
     priced = sorted((r for r in report["rules"] if r["ok"]), key=lambda r: -(r["cost"] or 0))
     for rule in broken:
-        yield f"{rule['file']}: {rule['path']}: {rule['error']}"
+        yield f"{_place(rule)}: {rule['path']}: {rule['error']}"
         yield f"    {' '.join(rule['rule'].split())[:120]}"
     for rule in priced:
         cost = rule["cost"] or 0
@@ -209,9 +223,11 @@ def _lines(report: dict[str, list[Any]]) -> Iterator[str]:
         servers = f", servers {rule['servers'] or 'none'}" if "servers" in rule else ""
         yield (
             f"{cost / RULE_LIMIT:8.1%} {rule['ruleCost']:,} x {rule['cardinality']:,}{over}"
-            f"{servers}  {rule['file']}: {rule['path']}"
+            f"{servers}  {_place(rule)}: {rule['path']}"
         )
         yield f"    {' '.join(rule['rule'].split())[:120]}"
+        if rule["multipliedBy"]:
+            yield f"    runs once {', '.join(map(_multiplied, rule['multipliedBy']))}"
         for way in rule["bounds"]:
             changes = ", ".join(f"{c['keyword']}: {c['value']} on {c['field']}" for c in way["set"])
             yield f"    with {changes} it costs {way['cost'] / RULE_LIMIT:.1%}"
@@ -221,3 +237,12 @@ def _lines(report: dict[str, list[Any]]) -> Iterator[str]:
         yield f"{share:8.1%} of a schema's budget{over}  {schema['file']}: {schema['path']}"
     rules = len(report["rules"])
     yield f"{rules} {'rule' if rules == 1 else 'rules'}, {len(broken)} do not compile"
+
+
+def _place(rule: dict[str, Any]) -> str:
+    return f"{rule['file']}:{rule['line']}:{rule['column']}"
+
+
+def _multiplied(by: dict[str, Any]) -> str:
+    bound = f"{by['keyword']} {by['value']:,}" if by["value"] is not None else f"no {by['keyword']}"
+    return f"for each of {by['field'] or 'the object'} ({bound})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crdlint.rule import CEL, KEYWORDS, Problem, lint
-from crdlint.tree import same_schemas
+from crdlint.tree import Place, same_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ def rule_form(node: Node, rules: list[Any]) -> Problems:
     """
     if not rules:
         return
-    from crdlint.cel.rules import keyword_problems
+    from crdlint.cel.rulekeywords import keyword_problems
 
     for found in keyword_problems(node.data, minor=node.crd.minor):
         refused = [(found.type, "")] if found.type == "Panic" else [found.type]
@@ -76,6 +76,7 @@ def rules_compile(node: Node, rules: list[Any]) -> Problems:
     if not rules or ("cel", root.path) in crd.judged:
         return
     crd.judged.add(("cel", root.path))
+    from crdlint.cel.context import Cache
     from crdlint.cel.rules import check_schema
 
     base = len(root.path)
@@ -92,11 +93,12 @@ def rules_compile(node: Node, rules: list[Any]) -> Problems:
         stored_messages=stored_messages,
         blocked=blocked,
         unchanged=_unchanged(root),
+        cache=crd.kept.setdefault("cel", Cache()),
     )
     problems = [p for rule in report.rules if rule.reached for p in rule.problems]
     for found in [*problems, *report.problems]:
         if found.stage == CEL:
-            place = root.at(*found.path, *found.suffix)
+            place = Place(root, (*found.path, *found.suffix), found.at)
             rule = PAGES[found.id]
             yield Problem(place, found.message, rule=rule, refused=[found.type])
 
