@@ -199,7 +199,7 @@ def declare(
         return Decl(DYN_TYPE, 1, MAX_REQUEST - 2 if length is None else _wrap(length * 4))
     kind = schema.get("type")
     if root:
-        schema = _with_resource_fields(schema, minor)
+        schema = with_resource_fields(schema, minor)
     if kind == "string":
         return _string(schema, minor)
     if kind == "integer":
@@ -275,7 +275,7 @@ def _nested(schema: Mapping[str, Any], minor: int, path: str) -> Decl | None:
     return declare(schema, root=embedded, minor=minor, path=path)
 
 
-def _with_resource_fields(schema: Mapping[str, Any], minor: int) -> Mapping[str, Any]:
+def with_resource_fields(schema: Mapping[str, Any], minor: int) -> Mapping[str, Any]:
     """Return the schema of a resource with the fields that every resource has."""
     fields = schema.get("properties") or {}
     meta = fields.get("metadata") or {}
