@@ -154,7 +154,7 @@ def _findings(subject: Subject, policy: Policy) -> Iterable[Finding]:
             yield _from_hit(subject, hit, judged)
     if subject.crd is not None:
         misread = {hit.path for hit in subject.hits if hit.rule.startswith("yaml-")}
-        for problem in engine.lint(subject.crd):
+        for problem in engine.lint(subject.crd, conventions=policy.conventions):
             if problem.rule == "enum-member-type" and problem.place.path in misread:
                 continue  # the word that YAML reads otherwise is reported already
             if (judged := policy.judge(problem.rule)) is not None:

@@ -17,6 +17,7 @@ rules.load()
 _UNGATED = (ADVICE, SPEC, WARN)
 # One entry a keyword: its checks, and whether it holds schemas (1), or schemas of a junctor (2).
 Table = dict[str, tuple[tuple[Registered, ...], int]]
+Tables = dict[str, tuple[Table, tuple[Registered, ...]]]
 
 
 def _table(*kinds: str) -> tuple[Table, tuple[Registered, ...]]:
@@ -35,32 +36,45 @@ def _table(*kinds: str) -> tuple[Table, tuple[Registered, ...]]:
     return {k: (tuple(checks.get(k, ())), holds.get(k, 0)) for k in keys}, tuple(always)
 
 
-_TABLES = {
-    "crd": _table("crd"),
-    "version": _table("version"),
-    "root": _table("schema", "spine", "root"),
-    "spine": _table("schema", "spine"),
-    "junctor": _table("schema", "junctor"),
-}
+def _tables() -> Tables:
+    """Return the checks registered so far, by the kind of node that they look at."""
+    return {
+        "crd": _table("crd"),
+        "version": _table("version"),
+        "root": _table("schema", "spine", "root"),
+        "spine": _table("schema", "spine"),
+        "junctor": _table("schema", "junctor"),
+    }
 
 
-def lint(crd: Crd) -> list[Problem]:
-    """Run every lint check over one CRD, and keep what the server would get to say."""
+# Those of every profile, and, once they are wanted, those with the conventions.
+_TABLES: dict[bool, Tables] = {False: _tables()}
+
+
+def lint(crd: Crd, *, conventions: bool = False) -> list[Problem]:
+    """Run every lint check over one CRD, and keep what the server would get to say.
+
+    The checks of the conventions, which no rule of the default profile needs, run only on request.
+    """
+    if conventions and True not in _TABLES:
+        rules.load_conventions()
+        _TABLES[True] = _tables()
+    tables = _TABLES[conventions]
     visit = _Visit()
     for node in (crd.root, *crd.root.children()):
-        visit.node(node, *_TABLES[node.kind], None)
+        visit.node(node, *tables[node.kind], None)
     problems = visit.found
     for root in crd.schemas:
-        problems += _schema(root)
+        problems += _schema(root, tables)
     return server.settle(crd, problems)
 
 
-def _schema(root: Node) -> list[Problem]:
+def _schema(root: Node, tables: Tables) -> list[Problem]:
     """Run the checks of one schema, stage by stage."""
     visit = _Visit()
     stack: list[Node] = []
-    spine, junctor = _TABLES["spine"], _TABLES["junctor"]
-    visit.node(root, *_TABLES["root"], stack)
+    spine, junctor = tables["spine"], tables["junctor"]
+    visit.node(root, *tables["root"], stack)
     while stack:
         node = stack.pop()
         visit.node(node, *(junctor if node.junctor else spine), stack)

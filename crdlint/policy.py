@@ -25,6 +25,13 @@ class Policy:
         self.extra = frozenset(extra)
         self._known: dict[str, tuple[str, str]] = {}
 
+    @property
+    def conventions(self) -> bool:
+        """Tell whether any rule counts that the default profile leaves out."""
+        return self.profile != PROFILES[0] or any(
+            pages.page(rule).profile != PROFILES[0] for rule in self.extra
+        )
+
     def judge(self, rule: str) -> tuple[str, str] | None:
         """Return the severity of a rule and its cure, or None when the profile leaves it out."""
         known = self._known.get(rule)

@@ -129,7 +129,7 @@ def _needs_structure(crd: Crd) -> bool:
 def _tables() -> dict[str, tuple[engine.Table, tuple[Registered, ...]]]:
     """Return the engine's tables without advice, which is not the server's."""
     if not _CHECKS:
-        for kind, (table, always) in engine._TABLES.items():
+        for kind, (table, always) in engine._TABLES[False].items():
             checks = {
                 key: (tuple(c for c in checks if c.stage), holds)
                 for key, (checks, holds) in table.items()

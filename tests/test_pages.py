@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crdlint import api, differ, pages, rule, rules
+from crdlint import api, differ, objectfindings, pages, rule, rules
 from crdlint.policy import Policy
 from crdlint.source import Source
 
@@ -46,6 +46,7 @@ def test_page_shows_bad_and_good(page: pages.Page) -> None:
 def test_every_page_has_a_check_and_every_check_a_page() -> None:
     differ.load()
     rules.load()
+    assert objectfindings.IDS.keys() <= rule.ALL_IDS.keys()
     assert {p.id for p in PAGES} == set(rule.ALL_IDS)
 
 
