@@ -150,6 +150,22 @@ class Document:
         """Return the last line of the file that belongs to this document."""
         return self.first_line + max(self._chunk.count(b"\n") - 1, 0)
 
+    @property
+    def chunk(self) -> bytes:
+        """Return the bytes of the document, without a byte order mark."""
+        return self._chunk
+
+    @property
+    def text(self) -> str:
+        """Return the text that offsets count in."""
+        self._prepare()
+        return self._text or ""
+
+    @property
+    def is_json(self) -> bool:
+        """Say whether the document was read as JSON."""
+        return self._as_json
+
     def line(self, number: int) -> str:
         """Return a line of the file, counted from 1, without its end; "" where there is none."""
         return self._file.line(number)
@@ -235,7 +251,7 @@ class Document:
         """Return the span of a plain scalar, which may have an anchor or a tag before it."""
         self._prepare()
         start = max((self._text or "").find(text, start), start)
-        return self._place(start, start + len(text))
+        return self.place(start, start + len(text))
 
     def _dropped(self) -> Surprise | None:
         """Return the text that the server never reads because the document ended before it."""
@@ -247,7 +263,7 @@ class Document:
         if match is None:
             return None
         line = text[match.start(1) : match.end(1)]
-        return Surprise("dropped", (), self._place(match.start(1), match.end(1)), line)
+        return Surprise("dropped", (), self.place(match.start(1), match.end(1)), line)
 
     def _prepare(self) -> None:
         """Decode the text and find its lines, once."""
@@ -266,7 +282,7 @@ class Document:
                 self._positions = json_text.positions(self._text or "", self._built)
         return self._positions
 
-    def _place(self, start: int, end: int) -> Span:
+    def place(self, start: int, end: int) -> Span:
         """Return the span of offsets in the text, which lie on one line."""
         row = bisect_right(self._starts, start) - 1
         line = self.first_line + row
@@ -283,8 +299,8 @@ class Document:
         pattern = rf"{_PROPERTY}({_QUOTED}|{_BLOCK_HEAD}|{_BRACKET}|{plain})"
         match = re.compile(pattern).match(self._text or "", start, self._line_end(start))
         if match is None:
-            return self._place(start, start)
-        return self._place(match.start(1), match.end(1))
+            return self.place(start, start)
+        return self.place(match.start(1), match.end(1))
 
     def _within(self, start: int, value: str, place: tuple[int, int]) -> Span | None:
         """Return the span of the word at a line and column of a text."""
@@ -303,7 +319,7 @@ class Document:
         if found is None:
             return None
         word = re.compile(_WORD).match(source, found)
-        return self._place(found, word.end() if word else found + 1)
+        return self.place(found, word.end() if word else found + 1)
 
     def _written(self, start: int) -> bool:
         """Say whether a null is written out."""
@@ -431,7 +447,7 @@ def _read_yaml(document: Document) -> None:
     except YAMLError as error:
         if error.index is not None:
             document._prepare()  # noqa: SLF001
-            span = document._place(error.index, error.index)  # noqa: SLF001
+            span = document.place(error.index, error.index)
             error.line, error.column = span.line, span.column
         document.error = error
     else:

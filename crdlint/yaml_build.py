@@ -24,6 +24,9 @@ from crdlint.yaml_scalars import STARTS, ScalarError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
+
+    Read = TypeVar("Read")
 
 Path = tuple[str | int, ...]
 
@@ -144,6 +147,34 @@ _MERGE: Any = object()  # what _key returns for `<<`
 
 def build(chunk: bytes) -> Built:
     """Read the first YAML document of a chunk that has no byte order mark; raise YAMLError."""
+    return _parse(chunk, lambda parser, text, swaps: _Builder(parser, text, swaps, chunk).build())
+
+
+def quoted(chunk: bytes) -> list[tuple[int, int, str]]:
+    """Return where the quoted and block scalars of a chunk stand: start, end, style.
+
+    Places are offsets in code points. The list ends where the text is no YAML.
+    """
+    found: list[tuple[int, int, str]] = []
+
+    def collect(parser: Callable[[bytes | str], Any], text: bytes | str, _: object) -> None:
+        found.clear()
+        events = parser(text)
+        while type(event := events.get_event()) is not StreamEndEvent:
+            if isinstance(event, ScalarEvent) and event.style:
+                start: Any = event.start_mark
+                end: Any = event.end_mark
+                found.append((start.index, end.index, event.style))
+
+    with suppress(YAMLError):
+        _parse(chunk, collect)
+    return found
+
+
+def _parse(
+    chunk: bytes, read: Callable[[Callable[[bytes | str], Any], bytes | str, dict[str, str]], Read]
+) -> Read:
+    """Call `read` with a parser and a text, until one is found that takes what go-yaml takes."""
     parser = _parser
     text: bytes | str = chunk
     swaps: dict[str, str] = {}
@@ -155,7 +186,7 @@ def build(chunk: bytes) -> Built:
     try:
         while True:
             try:
-                return _Builder(parser, text, chunk, swaps).build()
+                return read(parser, text, swaps)
             except yaml.MarkedYAMLError as error:
                 problem = error.problem or str(error)
                 if _LIBYAML_DEPTH in problem and parser is not _python_parser:
@@ -208,8 +239,8 @@ class _Builder:
         self,
         parser: Callable[[bytes | str], Any],
         text: bytes | str,
-        chunk: bytes,
         swaps: dict[str, str],
+        chunk: bytes,
     ) -> None:
         self._parser = parser
         self._text = text
