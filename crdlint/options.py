@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 CLEAN, FOUND, WRONG = 0, 1, 2
 FAIL_ON = ("error", "warning", "info", "never")
 PROFILES = ("default", "api", "strict")
+FORMATS_HELP = (
+    "text (default), json, sarif, github, gitlab, azure, markdown, junit, checkstyle or rdjson;"
+    " with =FILE into a file. Repeatable."
+)
 
 
 def minors(_: click.Context, __: click.Parameter, text: str | None) -> list[int] | None:
@@ -31,19 +35,15 @@ def minors(_: click.Context, __: click.Parameter, text: str | None) -> list[int]
     return named
 
 
-def outputs(texts: Sequence[str], also: tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Read `--format FMT[=FILE]`: (format, file) pairs, "" for stdout, which only one may take.
-
-    `also` names formats that a command has beside those of all.
-    """
+def outputs(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Read `--format FMT[=FILE]`: (format, file) pairs, "" for stdout, which only one may take."""
     from crdlint.report import FORMATS
 
-    known = (*FORMATS, *(name for name in also if name not in FORMATS))
     pairs = []
     for text in texts or ("text",):
         name, _equals, file = text.partition("=")
-        if name not in known:
-            raise click.BadParameter(f"{name!r} is no format; there are {', '.join(known)}")
+        if name not in FORMATS:
+            raise click.BadParameter(f"{name!r} is no format; there are {', '.join(FORMATS)}")
         pairs.append((name, file))
     if sum(not file for _, file in pairs) > 1:
         raise click.BadParameter("only one format can go to stdout; write the others as FMT=FILE")
@@ -90,7 +90,7 @@ def write(file: str, text: str) -> None:
         ) from None
 
 
-def _formats(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> list[tuple[str, str]]:
+def formats(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> list[tuple[str, str]]:
     return outputs(texts)
 
 
@@ -109,8 +109,8 @@ def findings(command: Callable[..., Any]) -> Callable[..., Any]:
             "outputs",
             metavar="FMT[=FILE]",
             multiple=True,
-            callback=_formats,
-            help="text (default), json, sarif or github; with =FILE into a file. Repeatable.",
+            callback=formats,
+            help=FORMATS_HELP,
         ),
         click.option(
             "--fail-on",

@@ -24,7 +24,6 @@ EFFECTS = (
     "depends-on-webhook",
 )
 SEVERITIES = ("error", "warning", "info")
-_OWN_FORMATS = ("markdown",)
 
 Sides = tuple[list["Source"], list["Source"]]
 
@@ -41,12 +40,6 @@ def _fail_on(_: click.Context, __: click.Parameter, text: str) -> list[str]:
             f" ({', '.join(SEVERITIES)}, never) nor effects ({', '.join(EFFECTS)})"
         )
     return words
-
-
-def _outputs(
-    _: click.Context, __: click.Parameter, texts: tuple[str, ...]
-) -> list[tuple[str, str]]:
-    return options.outputs(texts, also=_OWN_FORMATS)
 
 
 @click.command(
@@ -91,8 +84,8 @@ def _outputs(
     "outputs",
     metavar="FMT[=FILE]",
     multiple=True,
-    callback=_outputs,
-    help="text (default), json, sarif, github or markdown; with =FILE into a file. Repeatable.",
+    callback=options.formats,
+    help=options.FORMATS_HELP,
 )
 @click.option(
     "--fail-on",
@@ -195,23 +188,12 @@ def _failed(report: Report, fail_on: list[str]) -> bool:
 def _finish(report: Report, outputs: list[tuple[str, str]], color: str, *, failed: bool) -> int:
     """Write a report in every format that was asked for, and return the exit status."""
     from crdlint import report as formats
-    from crdlint.report import as_diff, as_markdown
 
     for line in report.summary.notes:
         options.note(line)
     for name, file in outputs:
         coloured = not file and options.coloured(color)
-        if name in ("text", "markdown"):
-            shown = formats.Options(
-                kubernetes=report.kubernetes,
-                color=coloured,
-                diff=True,
-                lines=formats.line_reader(report.texts),
-            )
-            module = as_diff if name == "text" else as_markdown
-            text = module.render(report.findings, report.summary, shown)
-        else:
-            text = formats.render(name, report, color=coloured, diff=True, texts=report.texts)
+        text = formats.render(name, report, color=coloured, diff=True, texts=report.texts)
         if file:
             options.write(file, text)
         else:

@@ -16,17 +16,20 @@ if TYPE_CHECKING:
     Lines = Callable[[str], list[str] | None]
     Format = Callable[[Iterable[Finding], Summary, "Options"], str]
 
+HOME = "https://github.com/crdlint/crdlint"
+
 
 class Options:
     """What a report needs to know besides the findings.
 
     `kubernetes` is the version or range asked for, as the JSON report prints it. `lines` gives the
     lines of a file by the name it has in findings, as `split_lines` does, or None where it cannot
-    be read. `root` is the folder that paths in SARIF and GitHub reports are relative to.
+    be read. `root` is the folder that paths are relative to in the formats of ROOTED.
     `diff` says that the findings are of `diff`. `verbose` shows all that the API server says.
+    `objects` has an entry for each object of `validate`, for the JSON report; else it is None.
     """
 
-    __slots__ = ("category", "color", "diff", "kubernetes", "lines", "root", "verbose")
+    __slots__ = ("category", "color", "diff", "kubernetes", "lines", "objects", "root", "verbose")
 
     def __init__(
         self,
@@ -38,6 +41,7 @@ class Options:
         category: str = "",
         diff: bool = False,
         verbose: bool = False,
+        objects: list[dict[str, Any]] | None = None,
     ) -> None:
         self.kubernetes = kubernetes
         self.color = color
@@ -45,6 +49,7 @@ class Options:
         self.root = root
         self.category = category  # of the SARIF run: `crdlint-lint/`
         self.diff = diff
+        self.objects = objects
         self.verbose = verbose
 
 
@@ -64,7 +69,19 @@ FORMATS: dict[str, Format] = {
     "json": _late("as_json"),
     "sarif": _late("as_sarif"),
     "github": _late("as_github"),
+    "gitlab": _late("as_gitlab"),
+    "azure": _late("as_azure"),
+    "markdown": _late("as_markdown"),
+    "junit": _late("as_junit"),
+    "checkstyle": _late("as_checkstyle"),
+    "rdjson": _late("as_rdjson"),
 }
+_OF_DIFF: dict[str, Format] = {"text": _late("as_diff")}
+
+# Formats whose readers know files by their path in the repository; the others show it as given.
+ROOTED = ("sarif", "github", "gitlab", "azure")
+
+NOT_A_REFUSAL = ("Strict", "Warning")  # what `server` has besides the errors of a plain request
 
 
 def render(
@@ -80,14 +97,17 @@ def render(
 
     `texts` has the text of what cannot be read again, such as stdin, by its name in findings.
     """
+    objects = getattr(report, "objects", None)
+    command = "diff" if diff else "lint" if objects is None else "validate"
     options = Options(
         kubernetes=report.kubernetes,
         color=color,
         verbose=verbose,
         diff=diff,
+        objects=objects,
         lines=line_reader(texts),
         root=find_root() if name in ("sarif", "github") else "",
-        category="crdlint-diff/" if diff else "crdlint-lint/",
+        category=f"crdlint-{command}/",
     )
     return FORMATS[name](report.findings, report.summary, options)
 
@@ -146,10 +166,14 @@ def find_root(start: str = ".") -> str:
 def relative(file: str, root: str) -> str:
     """Return the path of a file from the root, with `/` and links resolved; `stdin` for `-`.
 
-    A file outside of the root keeps its name.
+    A file of a git revision, `REVISION:PATH`, has the path that it has there. A file outside of
+    the root keeps its name.
     """
     if file in ("-", ""):
         return "stdin"
+    revision, colon, path = file.partition(":")
+    if colon and revision not in ("", "cluster") and not os.path.lexists(file):
+        return path  # git's own paths start at the root
     top = os.path.join(os.path.realpath(root or "."), "")
     try:
         full = os.path.realpath(file)
@@ -162,6 +186,23 @@ def relative(file: str, root: str) -> str:
 def headline(finding: Finding) -> str:
     """Return the field first, then the message."""
     return f"{finding.field}: {finding.message}" if finding.field else finding.message
+
+
+def inline(finding: Finding) -> str:
+    """Return what a report of one line for each finding can say of it, with the cure."""
+    text = headline(finding)
+    if finding.servers:
+        text += f" (Kubernetes {finding.servers})"
+    if len(finding.places) > 1:
+        text += f" (and {count(len(finding.places) - 1, 'more place')})"
+    if finding.help:
+        text += f"{'' if text.endswith(('.', '!', '?')) else '.'} {finding.help}"
+    return text
+
+
+def is_refused(finding: Finding) -> bool:
+    """Tell whether the API server refuses what the finding is about, and not only warns of it."""
+    return any(kind not in NOT_A_REFUSAL for kind, _ in finding.server or ())
 
 
 def count(number: int, word: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crdlint.finding import SEVERITIES
-from crdlint.report import count, headline
+from crdlint.report import NOT_A_REFUSAL, count, headline, is_refused
 from crdlint.report.as_text import _block, _last_line
 from crdlint.report.terminal import Style, clean
 
@@ -33,7 +33,6 @@ _BREAKS = {
     "gitops": "GitOps break",
     "rollback": "rollback break",
 }
-_NOT_A_REFUSAL = ("Strict", "Warning")
 
 
 def verdict(findings: Iterable[Finding], kubernetes: str = "") -> str:
@@ -43,7 +42,7 @@ def verdict(findings: Iterable[Finding], kubernetes: str = "") -> str:
     refused = [f for f in findings if is_refused(f)]
     if refused:
         said = [
-            field for f in refused for kind, field in f.server or () if kind not in _NOT_A_REFUSAL
+            field for f in refused for kind, field in f.server or () if kind not in NOT_A_REFUSAL
         ]
         first = next((field for field in said if field), "")
         more = f" and {len(said) - 1} more" if len(said) > 1 else ""
@@ -57,11 +56,6 @@ def verdict(findings: Iterable[Finding], kubernetes: str = "") -> str:
     if not findings:
         return f"{server} accepts this update; nothing in it hurts anyone"
     return f"{server} accepts this update; {', '.join(breaks) or 'nothing in it breaks anyone'}"
-
-
-def is_refused(finding: Finding) -> bool:
-    """Tell whether the server refuses the update for this cause."""
-    return any(kind not in _NOT_A_REFUSAL for kind, _ in finding.server or ())
 
 
 def group_of(finding: Finding) -> str:

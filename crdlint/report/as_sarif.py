@@ -9,7 +9,7 @@ from urllib.parse import quote
 from crdlint import __version__
 from crdlint.finding import SEVERITIES
 from crdlint.pages import URL, Page, PageError, page
-from crdlint.report import headline, relative
+from crdlint.report import HOME, headline, relative
 from crdlint.report.linehash import line_hashes
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from crdlint.report import Options
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-HOME = "https://github.com/crdlint/crdlint"
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
 MOST_RESULTS = 25_000  # GitHub refuses a run with more
