@@ -10,6 +10,7 @@ from crdlint.tree import Place, same_schemas
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crdlint.cel.rulereport import RuleReport
     from crdlint.document import Path
     from crdlint.rule import Problems
     from crdlint.tree import Crd, Node
@@ -63,6 +64,7 @@ def rule_form(node: Node, rules: list[Any]) -> Problems:
     "cel-env-version",
     "cel-cost",
     "cel-old-self",
+    "cel-int-or-string-guard",
     on=f"spine.{RULES}",
     stage=CEL,
 )
@@ -101,6 +103,32 @@ def rules_compile(node: Node, rules: list[Any]) -> Problems:
             place = Place(root, (*found.path, *found.suffix), found.at)
             rule = PAGES[found.id]
             yield Problem(place, found.message, rule=rule, refused=[found.type])
+    yield from _one_sided(root, report.rules)
+
+
+def _one_sided(root: Node, rules: list[RuleReport]) -> Problems:
+    """Warn of rules that fail for one form of an int-or-string value, which no one sees on create.
+
+    The server knows such a value as dyn, so the rule compiles, and objects are refused for it.
+    """
+    from crdlint.cel.guards import holds_either, misfits
+
+    either: dict[int, bool] = {}  # by declared type: the rules of a node share it
+    for report in rules:
+        decl = report.decl
+        if decl is None or not report.ok:
+            continue
+        if either.setdefault(id(decl), holds_either(decl)):
+            for misfit in misfits(report.rule, decl, minor=root.crd.minor):
+                given = "a number" if misfit.fails == ["int"] else "a text"
+                if len(misfit.fails) == 2:
+                    given = "either form"
+                message = (
+                    f"{misfit.value} is int-or-string, and {misfit.call} fails on {given},"
+                    " so objects with it are refused"
+                )
+                place = root.at(*report.path, RULES, report.index, "rule")
+                yield Problem(place, message, rule="cel-int-or-string-guard")
 
 
 def _expressions(old: Crd | None) -> tuple[frozenset[str], frozenset[str]]:
