@@ -18,6 +18,7 @@ COMMANDS = {
     "explain": "rules",
     "lint": "lint",
     "rules": "rules",
+    "validate": "validate",
 }
 
 

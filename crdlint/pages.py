@@ -23,6 +23,7 @@ EFFECTS = (
     "rollback",
     "depends-on-webhook",
 )
+ROLES = ("before", "after", "crd", "object", "old")
 URL = "https://github.com/crdlint/crdlint/blob/main/rules/{}.md"
 SERVER_SAYS = "The server says"
 
@@ -71,8 +72,9 @@ class Example:
     `document` is the whole text of a CRD: the block itself where it has a kind, else the block as
     the openAPIV3Schema of version v1 of widgets.example.com. `marks` gives the rules expected on
     each line of `document` (1-based), in the order of the text, a rule as often as it is marked.
-    `role` is `before` or `after` on pages of `diff` rules, else "". `minor` is the Kubernetes
-    minor that the block holds for, or None. `line` is the page's line of the block's first line.
+    `role` is `before` or `after` on pages of `diff` rules, `crd`, `object` or `old` (the object
+    that another one updates) on those of objects, else "". `minor` is the Kubernetes minor that
+    the block holds for, or None. `line` is the page's line of the block's first line.
     """
 
     __slots__ = ("document", "line", "marks", "minor", "role", "section", "text")
@@ -359,14 +361,14 @@ def _example(of: Page, section: str, start: int, info: str, lines: list[str]) ->
     for word in info.split()[1:]:
         key, equals, value = word.partition("=")
         version = re.match(_MINOR, value)
-        if word in ("before", "after"):
+        if word in ROLES:
             role = word
         elif key == "kubernetes" and equals and version:
             minor = int(version[1])
         else:
             raise PageError(
-                f"{of.file}:{start - 1}: {word!r} after `yaml`: only before, after and "
-                "kubernetes=1.30 may stand there"
+                f"{of.file}:{start - 1}: {word!r} after `yaml`: only "
+                f"{', '.join(ROLES)} and kubernetes=1.30 may stand there"
             )
     example = Example(section, start, role, minor, "\n".join(lines) + "\n")
     shift = 0

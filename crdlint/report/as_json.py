@@ -16,9 +16,14 @@ def render(findings: Iterable[Finding], summary: Summary, options: Options) -> s
     """Return the report as JSON, in ASCII, its keys in the documented order."""
     encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False).encode
     rows = ",\n".join([encode(as_dict(finding, diff=options.diff)) for finding in findings])
+    objects = ""
+    if options.objects is not None:
+        entries = ",\n".join([encode(row) for row in options.objects])
+        objects = f' "objects": [{entries}],\n'
     return (
         f'{{"version": 1, "kubernetes": {encode(options.kubernetes)},\n'
         f' "findings": [{rows}],\n'
+        f"{objects}"
         f' "summary": {encode(summary_dict(summary))}}}\n'
     )
 

@@ -1,0 +1,293 @@
+"""validate(): custom resources against the CRDs of their kinds; never exits."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from crdlint import document as documents
+from crdlint import engine, kubernetes, reading, server
+from crdlint.api import Report
+from crdlint.finding import order
+from crdlint.objectfindings import Given, Sheet, objects_in
+from crdlint.objects import resource
+from crdlint.objects.served import Served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from crdlint.document import Document
+    from crdlint.finding import Finding
+    from crdlint.objects.resource import Outcome
+    from crdlint.reading import Subject
+    from crdlint.source import Source
+
+    Key = tuple[str, str]  # group and kind
+
+__all__ = ["Judged", "ValidateError", "ValidateReport", "validate"]
+
+
+class ValidateError(Exception):
+    """What keeps a run from judging anything; the message says why and what to do."""
+
+
+class Judged:
+    """What the server does with one object.
+
+    `given` is where it stands and what it says, `accepted` whether every server asked takes it;
+    `pruned` (the fields dropped, as the server spells them) and `stored` (None where it does not
+    decode) are those of the newest server asked.
+    """
+
+    __slots__ = ("accepted", "given", "pruned", "stored")
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self.accepted = True
+        self.pruned: list[str] = []
+        self.stored: dict[str, Any] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the entry of the JSON report."""
+        row: dict[str, Any] = {
+            "file": self.given.document.name,
+            "document": self.given.document.index,
+        }
+        if self.given.item is not None:
+            row["item"] = self.given.item
+        return row | {"accepted": self.accepted, "pruned": self.pruned, "stored": self.stored}
+
+
+class ValidateReport(Report):
+    """A report with what became of each object of a known kind, in the order of the files."""
+
+    __slots__ = ("judged", "unknown")
+
+    def __init__(self, minors: list[int]) -> None:
+        super().__init__(minors)
+        self.judged: list[Judged] = []
+        self.unknown: dict[str, int] = {}  # objects of kinds that no CRD has, by kind
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """Return the entries of `objects` in the JSON report."""
+        return [judged.as_dict() for judged in self.judged]
+
+
+class Kind:
+    """One CRD for one server, its versions made ready when an object first asks for them."""
+
+    __slots__ = ("_refusal", "_served", "subject")
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self._served: dict[str, Served] = {}
+        self._refusal: str | None = None
+
+    def version(self, name: str) -> Served | None:
+        """Return a version that is served, or None."""
+        crd = self.subject.crd
+        if crd is not None and name not in self._served:
+            for version in crd.versions:
+                if version.get("name") == name and version.get("served"):
+                    self._served[name] = Served(crd.data, version, minor=crd.minor)
+        return self._served.get(name)
+
+    def served_versions(self) -> list[str]:
+        """Return the names of the versions that are served."""
+        crd = self.subject.crd
+        return [str(v.get("name")) for v in (crd.versions if crd else ()) if v.get("served")]
+
+    def refusal(self) -> str:
+        """Say why the server does not take the CRD, or return an empty text."""
+        if self._refusal is None:
+            self._refusal = _refusal(self.subject)
+        return self._refusal
+
+
+def _refusal(subject: Subject) -> str:
+    crd = subject.crd
+    if crd is None:
+        return next((hit.message for hit in subject.hits if hit.claims), "it cannot be read")
+    for problem in engine.lint(crd):
+        for kind, field in server.claims(crd, problem):
+            if kind not in ("Warning", "Strict"):
+                return f"{field}: {problem.message}" if field else problem.message
+    return ""
+
+
+def validate(
+    crds: Iterable[Source],
+    objects: Iterable[Source],
+    *,
+    minors: list[int] | None = None,
+    strict: bool = False,
+    strict_kinds: bool = False,
+    status: bool = False,
+) -> ValidateReport:
+    """Send custom resources the way through the API servers of these versions.
+
+    Args:
+        crds: where the definitions come from.
+        objects: where the objects come from; files may hold several, and Lists.
+        minors: Kubernetes minors, such as `[30, 31]`; the newest known by default.
+        strict: refuse unknown fields and duplicate keys, as `kubectl` asks for.
+        strict_kinds: make an error of each object whose kind no CRD has.
+        status: write to the status subresource.
+
+    Raises:
+        SourceError: a source cannot be read.
+        ValidateError: there is no CRD.
+    """
+    report = ValidateReport(minors or [kubernetes.NEWEST])
+    kinds = _kinds(crds, report)
+    run = _Run(report, kinds, strict=strict, strict_kinds=strict_kinds, status=status)
+    for source in objects:
+        data = source.read()
+        report.summary.files += 1
+        if not os.path.isfile(source.name):
+            report.texts[source.name] = data
+        for document in documents.read(data, source.name):
+            report.summary.documents += 1
+            run.document(document)
+    report.findings.sort(key=order)
+    for finding in report.findings:
+        report.summary.counts[finding.severity] += 1
+    if report.unknown:
+        report.summary.notes.append(_unknown_kinds(report.unknown))
+    return report
+
+
+def _unknown_kinds(unknown: Mapping[str, int]) -> str:
+    named = [f"{kind} ({count})" if count > 1 else kind for kind, count in unknown.items()]
+    more = ", ..." if len(named) > 6 else ""
+    total = sum(unknown.values())
+    what = "object is" if total == 1 else "objects are"
+    return f"{total} {what} of kinds that no CRD given has: {', '.join(named[:6])}{more}"
+
+
+def _kinds(crds: Iterable[Source], report: ValidateReport) -> dict[int, dict[Key, Kind]]:
+    """Read the CRDs, by server, and group and kind; of two for the same the last counts."""
+    found: dict[int, dict[Key, Kind]] = {minor: {} for minor in report.minors}
+    for source in crds:
+        for document in documents.read(source.read(), source.name, wanted=reading.WANTED):
+            if document.skipped:
+                continue
+            for minor, by_key in found.items():
+                first = minor == report.minors[0]
+                for subject in reading.subjects(document, minor):
+                    _keep(subject, by_key, report, first=first)
+    if not found[report.minors[0]]:
+        raise ValidateError(
+            "--crds names no CustomResourceDefinition: name the file or folder that has those of"
+            " the objects, such as --crds config/crd"
+        )
+    return found
+
+
+def _keep(
+    subject: Subject, by_key: dict[Key, Kind], report: ValidateReport, *, first: bool
+) -> None:
+    where = subject.document.name
+    if subject.partial:
+        return
+    data = subject.crd.data if subject.crd else subject.document.value(subject.prefix)
+    spec = data.get("spec") if isinstance(data, dict) else None
+    names = spec.get("names") if isinstance(spec, dict) else None
+    if spec is None or not isinstance(names, dict):
+        if first:
+            said = next((hit.message for hit in subject.hits), "it cannot be read")
+            report.summary.notes.append(f"{where}: this CRD is left out: {said}")
+        return
+    key = (str(spec.get("group") or ""), str(names.get("kind") or ""))
+    if first:
+        report.summary.crds += 1
+        if key in by_key:
+            other = by_key[key].subject.document.name
+            text = f"{key[1]} of {key[0]} is defined in {other} and in {where}; the latter counts"
+            report.summary.notes.append(text)
+    by_key[key] = Kind(subject)
+
+
+class _Run:
+    """One run over objects: what was asked for, and the report that grows."""
+
+    __slots__ = ("kinds", "known", "report", "status", "strict", "strict_kinds")
+
+    def __init__(
+        self,
+        report: ValidateReport,
+        kinds: dict[int, dict[Key, Kind]],
+        *,
+        strict: bool,
+        strict_kinds: bool,
+        status: bool,
+    ) -> None:
+        self.report = report
+        self.kinds = kinds
+        self.known = {kind for _, kind in kinds[report.minors[0]]}
+        self.strict = strict
+        self.strict_kinds = strict_kinds
+        self.status = status
+
+    def document(self, document: Document) -> None:
+        """Judge every object of a document by every server asked."""
+        if document.error is not None:
+            sheet = Sheet(Given(document, None, (), None), strict=self.strict)
+            self.report.findings += sheet.unparsed()
+            return
+        for given in objects_in(document, self.known):
+            self.given(given)
+
+    def given(self, given: Given) -> None:
+        """Judge one object; what only some servers say is marked with them."""
+        by_key: dict[tuple[Any, ...], tuple[Finding, list[int]]] = {}
+        judged = Judged(given)
+        minors = self.report.minors
+        for minor in minors:
+            sheet = Sheet(given, strict=self.strict)
+            if not self.judge(sheet, self.kinds[minor], judged):
+                return
+            for finding in sheet.findings:
+                key = (*order(finding), tuple(finding.server or ()))
+                by_key.setdefault(key, (finding, []))[1].append(minor)
+        self.report.judged.append(judged)
+        for finding, held in by_key.values():
+            if len(held) < len(minors):
+                finding.servers = kubernetes.spell_minors(held)
+            self.report.findings.append(finding)
+
+    def judge(self, sheet: Sheet, kinds: Mapping[Key, Kind], judged: Judged) -> bool:
+        """Judge an object for one server, or return False where it is of no kind that is known."""
+        group, version, name = sheet.given.identity()
+        kind = kinds.get((group, name))
+        if kind is None:
+            self.unknown(sheet)
+            return False
+        sheet.crd = kind.subject.name
+        sheet.version = version
+        served = kind.version(version)
+        if said := kind.refusal():
+            sheet.crd_refused(said, kind.subject)
+        elif served is None:
+            sheet.not_served(version, kind.served_versions())
+        else:
+            outcome = self.take(served, sheet.given)
+            sheet.outcome(outcome, served)
+            judged.pruned, judged.stored = outcome.pruned, outcome.stored
+        judged.accepted = judged.accepted and not sheet.refused
+        return True
+
+    def take(self, served: Served, given: Given) -> Outcome:
+        """Send an object through one version."""
+        return resource.take(served, given.data, keep_status=self.status)
+
+    def unknown(self, sheet: Sheet) -> None:
+        """Count an object whose kind no CRD has."""
+        label = sheet.given.label()
+        if not label:
+            return
+        self.report.unknown[label] = self.report.unknown.get(label, 0) + 1
+        if self.strict_kinds:
+            sheet.unknown_kind(label)
+            self.report.findings += sheet.findings
