@@ -1,0 +1,111 @@
+"""Texts as Go writes them: quoted strings, doubles, numbers that do not parse."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from crdlint.cel.values import MAX_INT, MIN_INT, EvalError
+
+_ESCAPES = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
+_PLAIN = re.compile(r"[ !#-\[\]-~]*")
+
+
+def quote(text: str) -> str:
+    """Return a text in quotes with what does not print escaped; source: strconv.Quote."""
+    if _PLAIN.fullmatch(text):
+        return f'"{text}"'
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char == " " or (char.isprintable() and not char.isspace()):
+        return char
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    if 0xD800 <= code < 0xE000:
+        return "\ufffd"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def shortest(number: float) -> tuple[str, int]:
+    """Return the fewest digits that read back as a finite positive number, and its exponent.
+
+    The number is 0.DIGITS * 10**exponent; there are no digits for zero.
+    """
+    mantissa, _, power = repr(number).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    exponent = len(digits) - len(fraction) + int(power or 0)
+    return digits.rstrip("0"), exponent if digits else 0
+
+
+_SPECIAL = {"inf": "+Inf", "-inf": "-Inf", "nan": "NaN"}
+
+
+def special(number: float) -> str:
+    """Return what Go writes for a number that is not finite, or "" for one that is."""
+    return "" if math.isfinite(number) else _SPECIAL[repr(number)]
+
+
+def general(number: float) -> str:
+    """Return a double as Go's %g writes it: with an exponent below 1e-4 and from 1e+06 on."""
+    if text := special(number):
+        return text
+    sign = "-" if math.copysign(1, number) < 0 else ""
+    digits, exponent = shortest(abs(number))
+    if digits and not -4 <= exponent - 1 < 6:
+        mantissa = digits[0] + ("." + digits[1:] if digits[1:] else "")
+        power = exponent - 1
+        return f"{sign}{mantissa}e{'-' if power < 0 else '+'}{abs(power):02d}"
+    return sign + positional(digits, exponent)
+
+
+def positional(digits: str, exponent: int) -> str:
+    """Write 0.DIGITS * 10**exponent without an exponent."""
+    if exponent <= 0:
+        return "0" + ("." + "0" * -exponent + digits if digits else "")
+    if len(digits) <= exponent:
+        return digits + "0" * (exponent - len(digits))
+    return f"{digits[:exponent]}.{digits[exponent:]}"
+
+
+def plain(number: float) -> str:
+    """Return a double with as few digits as it needs and no exponent; FormatFloat's 'f', -1."""
+    if text := special(number):
+        return text
+    sign = "-" if math.copysign(1, number) < 0 else ""
+    return sign + positional(*shortest(abs(number)))
+
+
+def atoi(text: str, function: str = "Atoi") -> int:
+    """Read a decimal int64.
+
+    Raises:
+        EvalError: it is none; the message is that of strconv.
+    """
+    if not re.fullmatch("[+-]?[0-9]+", text):
+        raise EvalError(f"strconv.{function}: parsing {quote(text)}: invalid syntax")
+    value = decimal(text)
+    if not MIN_INT <= value <= MAX_INT:
+        raise EvalError(f"strconv.{function}: parsing {quote(text)}: value out of range")
+    return value
+
+
+def decimal(text: str) -> int:
+    """Return a decimal number; one too large for 64 bits need not come out right."""
+    digits = text.lstrip("+-").lstrip("0")[:40]
+    return int(digits or "0") * (-1 if text.startswith("-") else 1)
