@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from crdlint.diffrule import Problem
     from crdlint.tree import Node
 
+# What no object has that was written before. That a controller writes the status helps nobody then:
+# an old status is refused as soon as it changes, and before ratcheting with every update.
+_LACKED = frozenset(("field-added-required",))
 STABILITIES = ("alpha", "beta", "stable")
 _STAGE = re.compile(r"v[0-9]+(alpha|beta)[0-9]+")
 EXCUSED = (
@@ -69,7 +72,12 @@ def judge(
     name = str(version.get("name")) if version else ""
     if STABILITIES.index(stability(name)) < STABILITIES.index(held_to):
         found.severity = {"error": "warning"}.get(found.severity, "info")
-    elif found.severity == "error" and "readers" not in found.effects and in_status(node):
+    elif (
+        found.severity == "error"
+        and "readers" not in found.effects
+        and problem.rule not in _LACKED
+        and in_status(node)
+    ):
         found.severity = "warning"  # only the controller that comes with the CRD writes a status
     return found
 

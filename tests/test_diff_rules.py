@@ -258,6 +258,16 @@ def test_status_is_written_by_the_controller() -> None:
     assert [f.severity for f in retyped] == ["error"], "readers are hurt all the same"
 
 
+def test_a_new_required_status_field_is_lacked_by_every_object() -> None:
+    def status(required: list[str]) -> str:
+        fields = {name: TEXT for name in ("old", *required)}
+        inner = {"type": "object", "properties": fields, "required": required}
+        return schema(json.dumps({"type": "object", "properties": {"status": inner}}))
+
+    (finding,) = [f for f in compare(status([]), status(["new"])) if f.rule != "rollback-unsafe"]
+    assert (finding.rule, finding.severity) == ("field-added-required", "error")
+
+
 # Patterns
 
 
