@@ -36,6 +36,8 @@ def _escaped(char: str) -> str:
         return char
     if code < 0x80:
         return f"\\x{code:02x}"
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8
+        return f"\\x{code - 0xDC00:02x}"
     if 0xD800 <= code < 0xE000:
         return "\ufffd"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

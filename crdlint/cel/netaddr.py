@@ -86,7 +86,7 @@ def parse_ip(text: str) -> Ip:
         EvalError: it is none; the message is the server's.
     """
     try:
-        ip, zone = _address(text)
+        ip, zone = parse_address(text)
     except EvalError as error:
         raise EvalError(
             f"IP Address {quote(text)} parse error during conversion from string: {error.message}"
@@ -110,7 +110,7 @@ def parse_cidr(text: str) -> Cidr:
     if not slash:
         raise EvalError(f"{prefix}no '/'")
     try:
-        ip, zone = _address(address)
+        ip, zone = parse_address(address)
     except EvalError as error:
         raise EvalError(prefix + error.message) from None
     if zone:
@@ -128,8 +128,12 @@ def _is_mapped(ip: Ip) -> bool:
     return ip.bits == 128 and ip.number >> 32 == _MAPPED
 
 
-def _address(text: str) -> tuple[Ip, str]:
-    """Read an address and its zone ("" without one); source: netip.ParseAddr."""
+def parse_address(text: str) -> tuple[Ip, str]:
+    """Read an address and its zone ("" without one).
+
+    Raises:
+        EvalError: it is none; the message is that of netip.ParseAddr.
+    """
     try:
         return _parsed(text)
     except _BadAddressError as error:
