@@ -152,20 +152,9 @@ class Sheet:
     ) -> Finding:
         """Add a finding at a place of the object."""
         page = pages.page(rule)
-        span = span or self.given.locate(path, key=key)
-        document = self.given.document
         field = spell(path)
-        spot = Spot(
-            document.name,
-            document.index,
-            span.line,
-            span.column,
-            span.end_line,
-            span.end_column,
-            path,
-            self.given.item,
-            self.version,
-        )
+        span = span or self.given.locate(path, key=key)
+        spot = _spot(self.given, span, path, self.version)
         # Two objects of a file may have the same fault; the name tells them apart.
         identity = f"{self.given.name()} {field}"
         finding = Finding(
@@ -237,25 +226,6 @@ class Sheet:
         """Add that no CRD has the kind."""
         self.add(UNKNOWN_KIND, f"no CRD given defines {label}", ("kind",))
 
-    def crd_refused(self, said: str, crd: Subject) -> None:
-        """Add that the server does not take the CRD itself, so that nothing can be said."""
-        message = f"the API server refuses the CRD of this kind, so it has no such objects: {said}"
-        claims = [("NoMatch", "apiVersion")]
-        finding = self.add(CRD_REFUSED, message, ("kind",), claims=claims)
-        span = crd.locate(("kind",))
-        document = crd.document
-        spot = Spot(
-            document.name,
-            document.index,
-            span.line,
-            span.column,
-            span.end_line,
-            span.end_column,
-            ("kind",),
-            crd.item,
-        )
-        finding.related.append((spot, "the CRD; `crdlint lint` says all that is wrong with it"))
-
     def unparsed(self) -> list[Finding]:
         """Return the finding that a document does not parse."""
         from crdlint.document import Span
@@ -267,6 +237,35 @@ class Sheet:
         span = Span(line, column, line, column)
         self.add(UNPARSED, error.message, (), claims=[("DecodeError", "")], span=span)
         return self.findings
+
+
+def _spot(of: Given | Subject, span: Span, path: Path, version: str = "") -> Spot:
+    return Spot(
+        of.document.name,
+        of.document.index,
+        span.line,
+        span.column,
+        span.end_line,
+        span.end_column,
+        path,
+        of.item,
+        version,
+    )
+
+
+def crd_refused(crd: Subject, path: Path, said: str, claims: Claims) -> Finding:
+    """Return the finding that the server refuses a CRD, at the first thing wrong with it."""
+    page = pages.page(CRD_REFUSED)
+    return Finding(
+        CRD_REFUSED,
+        page.severity,
+        f"the API server refuses this CRD; its objects are judged as if it stood: {said}",
+        _spot(crd, crd.locate(path), path),
+        crd=crd.name,
+        server=claims,
+        help=page.cure,
+        fingerprint=fingerprint(CRD_REFUSED, crd.name, "", "", said),
+    )
 
 
 def spell(path: Path) -> str:

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from crdlint import document as documents
-from crdlint import engine, kubernetes, reading, server
+from crdlint import engine, kubernetes, reading, server, shape
 from crdlint.api import Report
 from crdlint.finding import order
-from crdlint.objectfindings import Given, Sheet, objects_in
+from crdlint.objectfindings import Given, Sheet, crd_refused, objects_in
 from crdlint.objects import resource
 from crdlint.objects.served import Served
 
@@ -75,45 +75,60 @@ class ValidateReport(Report):
 
 
 class Kind:
-    """One CRD for one server, its versions made ready when an object first asks for them."""
+    """One CRD for one server, its versions made ready when an object first asks for them.
 
-    __slots__ = ("_refusal", "_served", "subject")
+    `data` is the decoded CRD, also of one that the server refuses; an empty one where it does not
+    decode.
+    """
 
-    def __init__(self, subject: Subject) -> None:
+    __slots__ = ("_asked", "_served", "data", "minor", "subject")
+
+    def __init__(self, subject: Subject, data: Mapping[str, Any], minor: int) -> None:
         self.subject = subject
+        self.data = data
+        self.minor = minor
+        self._asked = False
         self._served: dict[str, Served] = {}
-        self._refusal: str | None = None
 
     def version(self, name: str) -> Served | None:
         """Return a version that is served, or None."""
-        crd = self.subject.crd
-        if crd is not None and name not in self._served:
-            for version in crd.versions:
+        if name not in self._served:
+            for version in self._versions():
                 if version.get("name") == name and version.get("served"):
-                    self._served[name] = Served(crd.data, version, minor=crd.minor)
+                    self._served[name] = Served(self.data, version, minor=self.minor)
         return self._served.get(name)
 
     def served_versions(self) -> list[str]:
         """Return the names of the versions that are served."""
-        crd = self.subject.crd
-        return [str(v.get("name")) for v in (crd.versions if crd else ()) if v.get("served")]
+        return [str(v.get("name")) for v in self._versions() if v.get("served")]
 
-    def refusal(self) -> str:
-        """Say why the server does not take the CRD, or return an empty text."""
-        if self._refusal is None:
-            self._refusal = _refusal(self.subject)
-        return self._refusal
+    def _versions(self) -> list[Mapping[str, Any]]:
+        return (self.data.get("spec") or {}).get("versions") or []
+
+    def refusal(self) -> Finding | None:
+        """Return the finding that the server refuses the CRD itself, when first asked."""
+        if self._asked:
+            return None
+        self._asked = True
+        return _refusal(self.subject)
 
 
-def _refusal(subject: Subject) -> str:
+def _refusal(subject: Subject) -> Finding | None:
     crd = subject.crd
     if crd is None:
-        return next((hit.message for hit in subject.hits if hit.claims), "it cannot be read")
+        for hit in subject.hits:
+            if hit.claims and not _harmless(hit.claims):
+                return crd_refused(subject, hit.path, hit.message, hit.claims)
+        return None
     for problem in engine.lint(crd):
-        for kind, field in server.claims(crd, problem):
-            if kind not in ("Warning", "Strict"):
-                return f"{field}: {problem.message}" if field else problem.message
-    return ""
+        claims = server.claims(crd, problem)
+        if claims and not _harmless(claims):
+            return crd_refused(subject, problem.place.path, problem.message, claims)
+    return None
+
+
+def _harmless(claims: list[tuple[str, str]]) -> bool:
+    return all(type_ in ("Warning", "Strict") for type_, _ in claims)
 
 
 def validate(
@@ -174,9 +189,8 @@ def _kinds(crds: Iterable[Source], report: ValidateReport) -> dict[int, dict[Key
             if document.skipped:
                 continue
             for minor, by_key in found.items():
-                first = minor == report.minors[0]
                 for subject in reading.subjects(document, minor):
-                    _keep(subject, by_key, report, first=first)
+                    _keep(subject, by_key, report, minor)
     if not found[report.minors[0]]:
         raise ValidateError(
             "--crds names no CustomResourceDefinition: name the file or folder that has those of"
@@ -185,28 +199,35 @@ def _kinds(crds: Iterable[Source], report: ValidateReport) -> dict[int, dict[Key
     return found
 
 
-def _keep(
-    subject: Subject, by_key: dict[Key, Kind], report: ValidateReport, *, first: bool
-) -> None:
-    where = subject.document.name
+def _keep(subject: Subject, by_key: dict[Key, Kind], report: ValidateReport, minor: int) -> None:
     if subject.partial:
         return
-    data = subject.crd.data if subject.crd else subject.document.value(subject.prefix)
-    spec = data.get("spec") if isinstance(data, dict) else None
+    raw = subject.document.value(subject.prefix)
+    data = _decoded(subject, raw, minor)
+    spec = data.get("spec") or (raw.get("spec") if isinstance(raw, dict) else None)
     names = spec.get("names") if isinstance(spec, dict) else None
-    if spec is None or not isinstance(names, dict):
-        if first:
-            said = next((hit.message for hit in subject.hits), "it cannot be read")
-            report.summary.notes.append(f"{where}: this CRD is left out: {said}")
-        return
-    key = (str(spec.get("group") or ""), str(names.get("kind") or ""))
-    if first:
-        report.summary.crds += 1
-        if key in by_key:
-            other = by_key[key].subject.document.name
-            text = f"{key[1]} of {key[0]} is defined in {other} and in {where}; the latter counts"
-            report.summary.notes.append(text)
-    by_key[key] = Kind(subject)
+    group, name = (
+        part if isinstance(part, str) else ""
+        for part in ((spec or {}).get("group"), (names or {}).get("kind"))
+    )
+    first = minor == report.minors[0]
+    report.summary.crds += first
+    if first and (group, name) in by_key:
+        other, where = by_key[group, name].subject.document.name, subject.document.name
+        text = f"{name} of {group} is defined in {other} and in {where}; the latter counts"
+        report.summary.notes.append(text)
+    by_key[group, name] = Kind(subject, data, minor)
+
+
+def _decoded(subject: Subject, raw: Any, minor: int) -> Mapping[str, Any]:
+    """Return the decoded CRD; one of v1beta1 as the v1 it means."""
+    if subject.crd is not None:
+        return subject.crd.data
+    if isinstance(raw, dict) and raw.get("apiVersion") == f"{reading.GROUP}/v1beta1":
+        decoded = shape.shape(shape.from_v1beta1(raw), minor=minor)
+        if decoded.error is None:
+            return decoded.crd
+    return {}
 
 
 class _Run:
@@ -267,9 +288,9 @@ class _Run:
         sheet.crd = kind.subject.name
         sheet.version = version
         served = kind.version(version)
-        if said := kind.refusal():
-            sheet.crd_refused(said, kind.subject)
-        elif served is None:
+        if refused := kind.refusal():
+            self.report.findings.append(refused)
+        if served is None:
             sheet.not_served(version, kind.served_versions())
         else:
             outcome = self.take(served, sheet.given)
