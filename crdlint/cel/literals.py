@@ -352,11 +352,12 @@ def duration(text: str) -> int | None:
         if not whole and not fraction:
             return None
         scale = _UNITS[unit]
+        whole = whole.lstrip("0")
         if len(whole) > 40:
             return None
         part = int(whole or 0) * scale
-        if fraction:
-            part += int(fraction[:18]) * scale // 10 ** len(fraction[:18])
+        if fraction and part <= 1 << 63:
+            part += _fraction(fraction, scale)
         total += part
         if part > 1 << 63 or total > 1 << 63:
             return None
@@ -368,15 +369,39 @@ def duration(text: str) -> int | None:
     return total if total < 1 << 63 else None
 
 
+def _fraction(digits: str, unit: int) -> int:
+    """Return a fraction of a unit, with the rounding of the doubles that Go takes for it."""
+    value, scale = 0, 1.0
+    for digit in digits:
+        if value > _MOST_TENTHS or value * 10 + int(digit) > 1 << 63:
+            break
+        value = value * 10 + int(digit)
+        scale *= 10
+    return int(value * (unit / scale))
+
+
+_MOST_TENTHS = ((1 << 63) - 1) // 10
+
+
 _INSTANT = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,][0-9]+)?"
-    r"(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})"
+    r"(?:[.,]([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
 )
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def timestamp(text: str) -> int | None:
     """Return the seconds since 1970 of an RFC 3339 time that CEL takes, or None if it refuses."""
+    found = instant(text)
+    return found[0] if found is not None and _MIN_UNIX <= found[0] <= _MAX_UNIX else None
+
+
+def instant(text: str) -> tuple[int, int, int] | None:
+    """Return what Go reads in an RFC 3339 time, or None if it refuses.
+
+    That is the seconds since 1970, the nanoseconds beyond them, and the offset from UTC in
+    seconds. CEL does not take all years that Go does.
+    """
     found = _INSTANT.fullmatch(text)
     if found is None:
         return None
@@ -389,13 +414,13 @@ def timestamp(text: str) -> int | None:
     if hour > 23 or minute > 59 or second > 59:
         return None
     seconds = (_days(year, month, day) * 24 + hour) * 3600 + minute * 60 + second
-    sign, hours, minutes = found.groups()[6:]
+    fraction, sign, hours, minutes = found.groups()[6:]
+    offset = 0
     if sign:
         if int(hours) > 24 or int(minutes) > 60:
             return None
-        offset = int(hours) * 3600 + int(minutes) * 60
-        seconds += offset if sign == "-" else -offset
-    return seconds if _MIN_UNIX <= seconds <= _MAX_UNIX else None
+        offset = (int(hours) * 3600 + int(minutes) * 60) * (-1 if sign == "-" else 1)
+    return seconds - offset, int((fraction or "")[:9].ljust(9, "0")), offset
 
 
 def _days(year: int, month: int, day: int) -> int:
