@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crdlint.kubernetes import VALIDATION_RATCHETING
+from crdlint.objects.correlation import Correlated
 from crdlint.objects.defaulting import drop_nulls
 from crdlint.objects.embedded import check_embedded, coerce, meta_problems
 from crdlint.objects.error import ROOT_FIELD, ObjectError, spelled
 from crdlint.objects.guard import deep
 from crdlint.objects.listtypes import check_lists
 from crdlint.objects.prune import prune
-from crdlint.objects.validate import validate
-from crdlint.objects.values import as_stored, is_int64
+from crdlint.objects.validate import validate, validate_update
+from crdlint.objects.values import as_stored, is_int64, same_go
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from crdlint.objectmeta import MetaError
     from crdlint.objects.served import Served
 
     Object = dict[str, Any]
@@ -34,6 +37,14 @@ _SYSTEM = (
     "resourceVersion",
     "selfLink",
 )
+# What an update takes from the stored object: always, or where it leaves it out.
+_CARRIED = {
+    "uid": False,
+    "creationTimestamp": True,
+    "deletionTimestamp": True,
+    "deletionGracePeriodSeconds": False,
+}
+_SCALE_PATHS = ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")
 _MAX_INT32 = (1 << 31) - 1
 _GENERATED = "xxxxx"
 
@@ -169,6 +180,148 @@ def _prepare(served: Served, value: Object, outcome: Outcome, *, keep_status: bo
     return value
 
 
+def update(
+    served: Served,
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    *,
+    rules: Rules | None = None,
+    status: bool = False,
+) -> Outcome:
+    """Send an object the way of an update (PUT) of another one.
+
+    Args:
+        served: the version that the apiVersion and kind of both name.
+        old: the object that the server has, as a client reads it.
+        new: the object that is to replace it.
+        rules: evaluates CEL rules; without it they count as kept.
+        status: write to the status subresource, which takes over nothing but the status.
+
+    Returns:
+        What the server answers and stores. Source: apiextensions' customresource strategies, and
+        BeforeUpdate of apiserver's registry/rest.
+    """
+    outcome = Outcome()
+    try:
+        before = decode(served, old, Outcome())
+        value = decode(served, new, outcome)
+    except _UndecodableError as error:
+        outcome.errors.append(error.error)
+        return outcome
+    before["metadata"] = _meta_on_update(served, dict(before.get("metadata") or {}), {})
+    if status:
+        value = _only_status(value, before)
+    else:
+        value["metadata"] = _meta_on_update(
+            served, dict(value.get("metadata") or {}), before["metadata"]
+        )
+        if served.status:
+            outcome.status_dropped = _keep_status(value, before)
+        _count_generation(value, before)
+    outcome.errors = check_update(served, value, before, rules=rules, status=status)
+    outcome.stored = value
+    return outcome
+
+
+def _meta_on_update(served: Served, new: Object, old: Object) -> Object:
+    """Set what the server sets in metadata before it validates an update."""
+    if not served.namespaced:
+        new.pop("namespace", None)
+    elif not new.get("namespace"):
+        new["namespace"] = old.get("namespace") or "default"
+    for key, always in _CARRIED.items():
+        if key in old and (always or not new.get(key)):
+            new[key] = old[key]
+    new.pop("resourceVersion", None)
+    return new
+
+
+def _only_status(new: Object, old: Object) -> Object:
+    value = {key: part for key, part in old.items() if key != "status"}
+    if "status" in new:
+        value["status"] = new["status"]
+    return value
+
+
+def _keep_status(new: Object, old: Object) -> bool:
+    """Let the status be the old one; tell whether the new object had another."""
+    given = new.pop("status", None)
+    if "status" in old:
+        new["status"] = old["status"]
+    return given is not None and not same_go(given, old.get("status"))
+
+
+def _count_generation(new: Object, old: Object) -> None:
+    generation = old["metadata"].get("generation")
+    new["metadata"].pop("generation", None)
+    if generation is not None:
+        bodies = ({k: v for k, v in one.items() if k != "metadata"} for one in (new, old))
+        changed = not same_go(*bodies)
+        new["metadata"]["generation"] = generation + changed
+
+
+def check_update(
+    served: Served,
+    new: Object,
+    old: Object,
+    *,
+    rules: Rules | None = None,
+    status: bool = False,
+) -> list[ObjectError]:
+    """Return the errors of validating an update; both objects are decoded and defaulted."""
+    errors = _check_metadata_update(served, new, old)
+    correlated = Correlated(new, old, served.schema)
+    errors += _check_schema_update(served, correlated, status=status)
+    errors += _check_scale(served, new, status_only=status)
+    if served.embeds and not status:
+        errors += check_embedded(served.schema, new, root=False)
+    if served.has_lists and not check_lists(served.schema, old):
+        errors += check_lists(served.schema, new)
+    if served.has_rules:
+        errors += _check_rules(served, new, old, errors, rules)
+    return errors
+
+
+def _check_schema_update(
+    served: Served, correlated: Correlated, *, status: bool
+) -> list[ObjectError]:
+    """Check the object, or its status alone, with ratcheting from the server that has it."""
+    schema, value, base = served.schema, correlated.new, ""
+    if status:
+        if "status" not in value:
+            return []
+        part = correlated.child("status")
+        correlated = part or Correlated(value["status"], correlated.old.get("status"), None)
+        schema, value = ((schema or {}).get("properties") or {}).get("status"), value["status"]
+        base = "status"
+    if schema is None:
+        return []
+    if served.minor < VALIDATION_RATCHETING:
+        return validate(schema, value, minor=served.minor, base=base)
+    return validate_update(schema, correlated, minor=served.minor, base=base)
+
+
+def _check_metadata_update(served: Served, new: Object, old: Object) -> list[ObjectError]:
+    from crdlint import objectmeta
+
+    found = {}
+    for problem in (
+        *meta_problems(new["metadata"], objectmeta.path_segment, namespaced=served.namespaced),
+        *objectmeta.validate_update(new["metadata"], old["metadata"]),
+    ):
+        frozen = problem.path[0] in objectmeta.IMMUTABLE and problem.path[0] in old["metadata"]
+        keyword = "immutable" if frozen or problem.type == "Forbidden" else "metadata"
+        error = _metadata_error(problem, keyword)
+        found[error.type, error.path, error.message] = error
+    return list(found.values())
+
+
+def _metadata_error(problem: MetaError, keyword: str) -> ObjectError:
+    path = ("metadata", *problem.path)
+    field = f"metadata{problem.field}"
+    return ObjectError(problem.type, field, path, problem.message, keyword=keyword)
+
+
 def _stored(value: Object, data: Mapping[str, Any]) -> Object:
     given = data.get("metadata")
     if isinstance(given, dict) and not given.get("name") and given.get("generateName"):
@@ -208,22 +361,18 @@ def _check_rules(
 def _check_metadata(served: Served, value: Object) -> list[ObjectError]:
     from crdlint import objectmeta
 
-    found = []
-    for problem in meta_problems(
+    problems = meta_problems(
         value["metadata"], objectmeta.dns1123_subdomain, namespaced=served.namespaced
-    ):
-        path = ("metadata", *problem.path)
-        field = f"metadata{problem.field}"
-        found.append(ObjectError(problem.type, field, path, problem.message, keyword="metadata"))
-    return found
+    )
+    return [_metadata_error(problem, "metadata") for problem in problems]
 
 
-def _check_scale(served: Served, value: Object) -> list[ObjectError]:
+def _check_scale(served: Served, value: Object, *, status_only: bool = False) -> list[ObjectError]:
     """Check what the scale subresource reads: two numbers of replicas and a selector."""
     if served.scale is None:
         return []
     found = []
-    for key in ("specReplicasPath", "statusReplicasPath", "labelSelectorPath"):
+    for key in _SCALE_PATHS[status_only:]:
         spelled_path = served.scale.get(key)
         if spelled_path is None:
             if key == "labelSelectorPath":

@@ -14,6 +14,7 @@ from crdlint.objects.values import is_int64
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from crdlint.objects.correlation import Correlated
     from crdlint.objects.error import At
 
     Schema = Mapping[str, Any]
@@ -42,6 +43,20 @@ def validate(
     found: list[ObjectError] = []
     with deep():
         Validator(minor, base=base, structural=structural).check(schema, value, None, found)
+    return unique(found)
+
+
+def validate_update(
+    schema: Schema, correlated: Correlated, *, minor: int, base: str = ""
+) -> list[ObjectError]:
+    """Return the errors that remain of an update, once those of unchanged parts are dropped.
+
+    Source: ratchetingValueValidator of apiextensions.
+    """
+    found: list[ObjectError] = []
+    with deep():
+        walk = _Ratcheting(minor, base=base, correlated=correlated)
+        walk.check(schema, correlated.new, None, found)
     return unique(found)
 
 
@@ -380,6 +395,43 @@ class Validator:
             message = f"matches {good} of the {len(branches)} schemas of allOf"
             self._whole("allOf", at, _nearest(message, failed), out, limit=not good, causes=failed)
         return total
+
+
+class _Ratcheting(Validator):
+    """A walk over the new value of an update, with the old one beside it.
+
+    What a node's checks say, those of its junctors' branches too, is dropped where the value is
+    the same as the old one. Nothing is dropped below a value to which no old one belongs.
+    """
+
+    __slots__ = ("here", "root")
+
+    def __init__(self, minor: int, *, base: str, correlated: Correlated) -> None:
+        super().__init__(minor, base=base, structural=False)
+        self.root = correlated
+        self.here: Correlated | None = None
+
+    def check(
+        self, schema: Schema, value: Any, at: At, out: list[ObjectError], nested: bool = False
+    ) -> int:
+        """Check a value as Validator does, less what an unchanged value excuses."""
+        if nested:
+            return super().check(schema, value, at, out, nested)
+        around = self.here
+        self.here = here = self._follow(around, at)
+        errors: list[ObjectError] = []
+        count = super().check(schema, value, at, errors)
+        self.here = around
+        if errors and (here is None or not here.equal()):
+            out += errors
+        return count
+
+    def _follow(self, around: Correlated | None, at: At) -> Correlated | None:
+        if at is None:
+            return self.root
+        if around is None or (around is self.root and at[1] in ("apiVersion", "kind")):
+            return None
+        return around.child(at[1])
 
 
 def _nearest(message: str, errors: list[ObjectError]) -> str:
