@@ -176,6 +176,7 @@ def _date(text: str) -> Timestamp | None:
 
 
 _FRACTION = re.compile("[.,]([0-9]+)")
+_OFFSET = re.compile("([+-])([0-9]{2}):([0-9]{2})$")
 
 
 def _instant(text: str) -> Timestamp | None:
@@ -189,7 +190,12 @@ def _instant(text: str) -> Timestamp | None:
             return None
     fraction = _FRACTION.search(text)
     nanos = int(fraction.group(1)[:9].ljust(9, "0")) if fraction is not None else 0
-    return Timestamp(seconds * _SECOND + nanos)
+    zone = _OFFSET.search(text, 10)
+    offset = 0
+    if zone is not None:
+        offset = int(zone.group(2)) * 3600 + int(zone.group(3)) * 60
+        offset = -offset if zone.group(1) == "-" else offset
+    return Timestamp(seconds * _SECOND + nanos, offset)
 
 
 def _bytes(text: str) -> bytes | None:

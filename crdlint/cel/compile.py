@@ -12,6 +12,7 @@ from crdlint.cel.syntax import CelError, place
 from crdlint.cel.types import optional_of
 
 if TYPE_CHECKING:
+    from crdlint.cel.syntax import Node
     from crdlint.cel.types import Decl, Type
 
 OLD_SELF = "oldSelf"
@@ -26,9 +27,10 @@ class Compiled:
 
     Without `error`: `cost` is the highest cost of one evaluation. With it: `reason` says at which
     step the server refuses, and `at` is line and column, from 1, in code points of the expression.
+    `tree` is the checked expression.
     """
 
-    __slots__ = ("at", "cost", "error", "reason", "uses_old_self")
+    __slots__ = ("at", "cost", "error", "reason", "tree", "uses_old_self")
 
     def __init__(self) -> None:
         self.error: str | None = None
@@ -36,6 +38,7 @@ class Compiled:
         self.at: tuple[int, int] | None = None
         self.cost = 0
         self.uses_old_self = False
+        self.tree: Node | None = None
 
     def refuse(self, reason: str, error: CelError, text: str) -> Compiled:
         """Note why the server refuses."""
@@ -61,6 +64,26 @@ def compile_at(
     that the expression must give. `seen` takes the ways through the declared type whose bounds the
     estimate looked at. Source: compileRule in apiextensions-apiserver.
     """
+    done = check_at(
+        text, decl, wanted, compat=compat, minor=minor, optional_old_self=optional_old_self
+    )
+    if done.tree is not None:
+        coster = Coster(decl, minor)
+        coster.seen = seen
+        done.cost = coster.cost(done.tree)
+    return done
+
+
+def check_at(
+    text: str,
+    decl: Decl,
+    wanted: Type,
+    *,
+    compat: int,
+    minor: int,
+    optional_old_self: bool,
+) -> Compiled:
+    """Compile an expression like `compile_at`, without what it costs."""
     done = Compiled()
     old = optional_of(decl.type) if optional_old_self else decl.type
     checker = Checker(compat, {"self": decl.type, OLD_SELF: old}, minor)
@@ -88,7 +111,5 @@ def compile_at(
         fold(checker.calls)
     except ProgramError as e:
         return done.refuse(PROGRAM, e, text)
-    coster = Coster(decl, minor)
-    coster.seen = seen
-    done.cost = coster.cost(tree)
+    done.tree = tree
     return done

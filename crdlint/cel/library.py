@@ -145,6 +145,14 @@ def _all_overloads(name: str) -> list[tuple[int, int, bool, Overload]]:
     return found
 
 
+def overload(function: str, name: str) -> Overload:
+    """Return an overload of a function by its id."""
+    for _, _, _, found in _all_overloads(function):
+        if found.id == name:
+            return found
+    raise KeyError(name)
+
+
 # cel-go compares numbers of different types only where this minor's option is set, and forgets
 # to look inside and after a comprehension.
 CROSS_TYPE_SINCE = 28

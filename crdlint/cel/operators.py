@@ -64,14 +64,14 @@ def as_duration(nanos: int) -> Duration:
     raise EvalError("duration overflow")
 
 
-def as_timestamp(nanos: int) -> Timestamp:
-    """Return a result as a timestamp.
+def as_timestamp(nanos: int, offset: int) -> Timestamp:
+    """Return a result as a timestamp that shows the offset of the one it was made of.
 
     Raises:
         EvalError: it is not between the years 1 and 9999.
     """
     if _MIN_INSTANT <= nanos // _SECOND <= _MAX_INSTANT:
-        return Timestamp(nanos)
+        return Timestamp(nanos, offset)
     raise EvalError("timestamp overflow")
 
 
@@ -91,8 +91,10 @@ def plus(a: Any, b: Any) -> Any:
         return a.plus(b)
     if isinstance(a, list) and isinstance(b, list):
         return [*a, *b]
-    if (kind is Timestamp and other is Duration) or (kind is Duration and other is Timestamp):
-        return as_timestamp(a.nanos + b.nanos)
+    if kind is Timestamp and other is Duration:
+        return as_timestamp(a.nanos + b.nanos, a.offset)
+    if kind is Duration and other is Timestamp:
+        return as_timestamp(a.nanos + b.nanos, b.offset)
     raise no_such_overload()
 
 
@@ -109,7 +111,7 @@ def minus(a: Any, b: Any) -> Any:
         if kind is Duration or kind is Timestamp:
             return as_duration(a.nanos - b.nanos)
     if kind is Timestamp and other is Duration:
-        return as_timestamp(a.nanos - b.nanos)
+        return as_timestamp(a.nanos - b.nanos, a.offset)
     raise no_such_overload()
 
 

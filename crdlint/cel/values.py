@@ -102,7 +102,9 @@ _BOOL_KEYS = ((bool, False), (bool, True))
 
 def map_key(key: Any) -> Any:
     """Return what stands for a key in a dict: true is not 1, but 1, 1u and 1.0 are one key."""
-    return _BOOL_KEYS[key] if key is True or key is False else key
+    if key is True or key is False:
+        return _BOOL_KEYS[key]
+    return (list, id(key)) if isinstance(key, list) else key
 
 
 class MapValue:
@@ -125,10 +127,7 @@ class MapValue:
 
     def find(self, key: Any) -> Any:
         """Return the value of a key, or MISSING."""
-        try:
-            found = self._entries.get(map_key(key))
-        except TypeError:  # a list or a map is no key of any entry
-            return MISSING
+        found = self._entries.get(map_key(key))
         return MISSING if found is None else found[1]
 
     def items(self) -> list[tuple[Any, Any]]:
