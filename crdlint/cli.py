@@ -19,6 +19,7 @@ COMMANDS = {
     "lint": "lint",
     "rules": "rules",
     "validate": "validate",
+    "versions": "versions",
 }
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from crdlint.diffrule import Registered
     from crdlint.document import Document, Path
     from crdlint.reading import Subject
-    from crdlint.tree import Node
 
 
 class DiffError(Exception):
@@ -412,7 +411,7 @@ def _finding(old: Subject, new: Subject, problem: Problem, options: Options) -> 
         return None
     node = change.new
     version = str(node.version.get("name") or "") if node.version else ""
-    field = problem.field or _field(change, node)
+    field = field_of(problem)
     cure = problem.help or page.cure
     assert new.crd is not None
     finding = Finding(
@@ -433,8 +432,12 @@ def _finding(old: Subject, new: Subject, problem: Problem, options: Options) -> 
     return finding
 
 
-def _field(change: Change, node: Node) -> str:
+def field_of(problem: Problem) -> str:
     """Spell the field first, as people write it; of the CRD itself as its own path."""
+    if problem.field:
+        return problem.field
+    change = problem.change
+    node = change.new
     if node.kind == "schema":
         return node.field or "the root"
     keys = change.new_keys

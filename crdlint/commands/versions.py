@@ -1,0 +1,227 @@
+"""The `versions` command: what conversion None does between the versions of a CRD."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from crdlint import options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crdlint.source import Source
+    from crdlint.tree import Node
+    from crdlint.versiontable import Line, Table
+
+_SIGNS = {"lossless": "=", "changed": "~", "refused": "x", "lossy": "-"}
+_LEGEND = "= lossless   ~ other default   x values may be refused   - dropped"
+
+
+@click.command(
+    epilog="Examples: crdlint versions config/crd/widgets.yaml; "
+    "crdlint versions --all --format markdown config/crd > VERSIONS.md"
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--all", "every", is_flag=True, help="List fields too that no version changes.")
+@click.option("--format", "style", type=click.Choice(("text", "markdown", "json")), default="text")
+def versions(paths: tuple[str, ...], every: bool, style: str) -> int:
+    """Compare the versions of a CRD field by field, each with every other, both ways.
+
+    Under conversion None the API server only rewrites apiVersion: what the other version lacks is
+    dropped, what it forbids is refused at the next write. The table says which fields that hits,
+    and what a conversion webhook has to do.
+    """
+    from crdlint import source
+
+    try:
+        tables = list(_tables(source.find(paths)))
+    except source.SourceError as error:
+        raise click.UsageError(str(error)) from None
+    if not tables:
+        options.note("no CustomResourceDefinition found")
+    if style == "json":
+        import json
+
+        shown = [_as_json(name, table, every=every) for name, table in tables]
+        click.echo(json.dumps({"version": 1, "crds": shown}, indent=1, ensure_ascii=False))
+    else:
+        lines = _markdown if style == "markdown" else _text
+        click.echo("\n\n".join("\n".join(lines(n, t, every=every)) for n, t in tables))
+    return options.CLEAN
+
+
+def _tables(sources: Iterable[Source]) -> Iterator[tuple[str, Table]]:
+    from crdlint import document, kubernetes, reading, versiontable
+
+    for source in sources:
+        for part in document.read(source.read(), source.name, wanted=reading.WANTED):
+            if part.skipped:
+                continue
+            for subject in reading.subjects(part, kubernetes.NEWEST):
+                if subject.crd is not None and not subject.partial:
+                    yield source.name, versiontable.table(subject.crd)
+                elif not subject.partial:
+                    options.note(f"{source.name}: {_unread(subject)}; crdlint lint says more")
+
+
+def _unread(subject: Any) -> str:
+    return subject.hits[0].message if subject.hits else "the document is no CRD that can be read"
+
+
+def _names(table: Table) -> list[str]:
+    return [str(version.get("name")) for version in table.versions]
+
+
+def _ways(table: Table) -> list[tuple[str, str]]:
+    from itertools import permutations
+
+    return list(permutations(_names(table), 2))
+
+
+def _lines_of(table: Table, *, every: bool) -> list[Line]:
+    return [line for line in table.lines.values() if every or line.differs]
+
+
+def _state(version: Node) -> str:
+    words = ["served" if version.get("served") else "not served"]
+    words += ["storage version"] if version.get("storage") else []
+    words += ["deprecated"] if version.get("deprecated") else []
+    return ", ".join(words)
+
+
+def _strategy(table: Table) -> str:
+    return str((table.crd.spec.get("conversion") or {}).get("strategy") or "None")
+
+
+def _heading(table: Table) -> str:
+    """Say in a sentence whether objects can travel between the versions."""
+    names = _names(table)
+    if len(names) == 1:
+        return f"{names[0]} is the only version"
+    bad = [f"{a} to {b}" for a, b in _ways(table) if table.worst(a, b) != "lossless"]
+    if not bad:
+        return "objects travel between all versions unharmed"
+    if _strategy(table) == "None":
+        return f"under conversion None objects are harmed from {', '.join(bad)}"
+    return f"the conversion webhook has work to do from {', '.join(bad)}"
+
+
+def _text(name: str, table: Table, *, every: bool) -> Iterator[str]:
+    yield f"{table.crd.name} ({name}): {_heading(table)}"
+    for version in table.versions:
+        yield f"  {version.get('name')}: {_state(version)}"
+    lines = _lines_of(table, every=every)
+    if not lines:
+        return
+    ways = _ways(table)
+    heads = [f"{a}->{b}" for a, b in ways]
+    width = max(len(line.field or "the root") for line in lines)
+    yield ""
+    yield f"  {'field':{width}}  {'  '.join(heads)}"
+    for line in lines:
+        signs = [f"{_sign(line, way):^{len(head)}}" for way, head in zip(ways, heads, strict=True)]
+        yield f"  {line.field or 'the root':{width}}  {'  '.join(signs)}".rstrip()
+        for name_of in _names(table):
+            yield f"      {name_of}: {_cell(line, name_of)}"
+        for way in ways:
+            for why in line.ways[way].why if way in line.ways else ():
+                yield f"      {way[0]}->{way[1]}: {why}"
+    yield f"  {_LEGEND}"
+    yield from _duties(lines, ways, "  ")
+
+
+def _sign(line: Line, way: tuple[str, str]) -> str:
+    return _SIGNS[line.ways[way].verdict] if way in line.ways else "="
+
+
+def _cell(line: Line, version: str) -> str:
+    from crdlint.versiontable import described
+
+    if version not in line.schemas:
+        return "absent"
+    schema, required = line.schemas[version]
+    return described(schema, required=required)
+
+
+def _duties(lines: list[Line], ways: list[tuple[str, str]], indent: str) -> Iterator[str]:
+    """Yield what a conversion webhook has to do, way by way."""
+    from crdlint.versiontable import duty
+
+    for source, target in ways:
+        duties = [text for line in lines if (text := duty(line, source, target))]
+        if duties:
+            yield f"{indent}A webhook from {source} to {target} has to"
+            yield from (f"{indent}- {text}" for text in duties)
+
+
+def _markdown(name: str, table: Table, *, every: bool) -> Iterator[str]:
+    names, ways = _names(table), _ways(table)
+    yield f"### `{table.crd.name}`"
+    yield ""
+    yield f"`{name}`: {_heading(table)}."
+    yield ""
+    yield from (f"- `{v.get('name')}`: {_state(v)}" for v in table.versions)
+    lines = _lines_of(table, every=every)
+    if not lines:
+        return
+    yield ""
+    heads = ["field", *names, *(f"{a} → {b}" for a, b in ways)]
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + " --- |" * len(heads)
+    for line in lines:
+        cells = [f"`{line.field or 'the root'}`"]
+        cells += [_escaped(_cell(line, version)) for version in names]
+        cells += [line.ways[way].verdict if way in line.ways else "lossless" for way in ways]
+        yield f"| {' | '.join(cells)} |"
+    duties = list(_duties(lines, ways, ""))
+    if duties:
+        yield ""
+    yield from (text if text.startswith("- ") else f"\n{text}\n" for text in duties)
+
+
+def _escaped(text: str) -> str:
+    for char in "\\|<*_`":
+        text = text.replace(char, "\\" + char)
+    return text
+
+
+def _as_json(name: str, table: Table, *, every: bool) -> dict[str, Any]:
+    from crdlint.versiontable import duty
+
+    return {
+        "file": name,
+        "document": table.crd.document.index,
+        "crd": table.crd.name,
+        "conversion": _strategy(table),
+        "versions": [
+            {
+                "name": version.get("name"),
+                "served": bool(version.get("served")),
+                "storage": bool(version.get("storage")),
+                "deprecated": bool(version.get("deprecated")),
+            }
+            for version in table.versions
+        ],
+        "fields": [
+            {
+                "field": line.field,
+                "versions": {
+                    version: {"required": required, "says": _cell(line, version)}
+                    for version, (_, required) in line.schemas.items()
+                },
+                "ways": [
+                    {
+                        "from": source,
+                        "to": target,
+                        "verdict": way.verdict,
+                        "why": way.why,
+                        "webhook": duty(line, source, target) or None,
+                    }
+                    for (source, target), way in line.ways.items()
+                ],
+            }
+            for line in _lines_of(table, every=every)
+        ],
+    }
