@@ -119,7 +119,7 @@ def _lint_sources(
             report.texts[source.name] = data
         for document in documents.read(data, source.name, wanted=reading.WANTED):
             report.summary.documents += 1
-            _lint_document(document, report, policy, seen)
+            lint_document(document, report, policy, seen)
     return seen
 
 
@@ -129,7 +129,8 @@ def _close(report: Report) -> None:
         report.summary.counts[finding.severity] += 1
 
 
-def _lint_document(document: Document, report: Report, policy: Policy, seen: list[Crd]) -> None:
+def lint_document(document: Document, report: Report, policy: Policy, seen: list[Crd]) -> None:
+    """Check one document into a report; add what remains of each CRD for later checks."""
     if document.skipped:
         return
     by_minor: dict[tuple[Any, ...], tuple[Finding, list[int]]] = {}
