@@ -260,7 +260,7 @@ def test_status_is_written_by_the_controller() -> None:
 
 def test_a_new_required_status_field_is_lacked_by_every_object() -> None:
     def status(required: list[str]) -> str:
-        fields = {name: TEXT for name in ("old", *required)}
+        fields = dict.fromkeys(("old", *required), TEXT)
         inner = {"type": "object", "properties": fields, "required": required}
         return schema(json.dumps({"type": "object", "properties": {"status": inner}}))
 
