@@ -70,6 +70,17 @@ def matches(pattern: str, text: str) -> bool:
     return _matcher(pattern).matches(text)
 
 
+def find_all(pattern: str, text: str, most: int = -1) -> list[str]:
+    """Return what Go's FindAllString finds, at most so many texts; most < 0: all.
+
+    Raises RegexError where Go does not compile the pattern.
+    """
+    matcher = _matcher(pattern)
+    if not matcher.matches(text):
+        return []
+    return [text[start:end] for start, end in matcher.spans(text, most)]
+
+
 def _is_plain(pattern: str) -> bool:
     if len(pattern) > _MAX_PLAIN:
         return False

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeVar
 
+    from crdlint.goregex_find import Finder
     from crdlint.goregex_tree import Node
 
     T = TypeVar("T")
@@ -52,6 +53,7 @@ class Matcher:
     def __init__(self, tree: Node) -> None:
         self._tree = tree
         self._automaton: Automaton | None = None
+        self._finder: Finder | None = None
         self._is_large = False
         self._compiled: re.Pattern[str] | None = None
         self._ways = _fold(tree, _ways)
@@ -97,6 +99,14 @@ class Matcher:
         if self._automaton is None:
             return goregex_sets.matches(self._tree, text)
         return self._automaton.matches(text)
+
+    def spans(self, text: str, most: int) -> Iterator[tuple[int, int]]:
+        """Yield where at most so many matches are, one after the other; most < 0: all."""
+        if self._finder is None:
+            from crdlint.goregex_find import Finder
+
+            self._finder = Finder(self._tree)
+        return self._finder.matches(text, most)
 
     def _is_cheap(self, length: int) -> bool:
         factor, power = self._ways

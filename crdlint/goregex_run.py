@@ -19,7 +19,7 @@ _EDGE, _NEWLINE, _WORD, _OTHER = 0, 1, 2, 3
 _MAX_STATES = 300  # of more, sets of places in the text are faster
 _MAX_REMEMBERED = 1_000_000  # steps, and states in sets, at one time: some 60 MB
 
-_ASSERTIONS = frozenset(
+ASSERTIONS = frozenset(
     (
         syntax.BEGIN_LINE,
         syntax.END_LINE,
@@ -125,7 +125,7 @@ class Automaton:
         while todo:
             node, first, last = todo.pop()
             kind = node.kind
-            if kind in _ASSERTIONS:
+            if kind in ASSERTIONS:
                 self.free[first].append((kind, last))
             elif kind == syntax.LITERAL:
                 for at, rune in enumerate(node.runes, 1):
