@@ -34,11 +34,21 @@ class FieldPathPanic(Exception):
 def check(path: str, schema: Mapping[str, Any]) -> None:
     """Check that a path such as `.spec.name` or `.labels['a/b']` leads to a field.
 
-    Source: ValidFieldPath in apiextensions-apiserver; `schema` is structural.
-
     Raises:
         FieldPathError: it leads to no declared field, or is malformed.
         FieldPathPanic: it steps on through additionalProperties without a schema.
+    """
+    for _ in steps(path, schema):
+        pass
+
+
+def steps(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """Yield each name on a path, and whether it is the key of a map.
+
+    Source: ValidFieldPath in apiextensions-apiserver; `schema` is structural.
+
+    Raises:
+        FieldPathError, FieldPathPanic: as `check` does.
     """
     tokens = _TOKEN.finditer(path)
     node: Mapping[str, Any] | None = schema
@@ -48,13 +58,16 @@ def check(path: str, schema: Mapping[str, Any]) -> None:
             name = _next(tokens)
             if len(name) < 2 or name[0] != "'" or name[-1] != "'":
                 raise FieldPathError(f"expected a name in single quotes but found {name}")
-            node = _enter(node, _unescape(name[1:-1]))
+            name = _unescape(name[1:-1])
+            is_key, node = _enter(node, name)
             if _next(tokens) != "]":
                 raise FieldPathError("expected ] after the name in quotes")
         elif sign == ".":
-            node = _enter(node, _next(tokens))
+            name = _next(tokens)
+            is_key, node = _enter(node, name)
         else:
             raise FieldPathError(f"expected [ or . but found {sign}")
+        yield name, is_key
 
 
 def _next(tokens: Iterator[re.Match[str]]) -> str:
@@ -64,7 +77,8 @@ def _next(tokens: Iterator[re.Match[str]]) -> str:
     return token.group()
 
 
-def _enter(node: Mapping[str, Any] | None, name: str) -> Mapping[str, Any] | None:
+def _enter(node: Mapping[str, Any] | None, name: str) -> tuple[bool, Mapping[str, Any] | None]:
+    """Return whether a name is the key of a map, and the schema below it."""
     if node is None:
         raise FieldPathPanic
     fields = node.get("properties")
@@ -72,12 +86,11 @@ def _enter(node: Mapping[str, Any] | None, name: str) -> Mapping[str, Any] | Non
         found = fields.get(name)
         if found is None:
             raise FieldPathError(f"there is no field {name!r}")
-        inner: Mapping[str, Any] = found
-        return inner
+        return False, found
     values = node.get("additionalProperties")
     if values is None:
         raise FieldPathError(f"there is no field {name!r}")
-    return values if isinstance(values, dict) else None
+    return True, values if isinstance(values, dict) else None
 
 
 def _unescape(text: str) -> str:

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     # Evaluates the CEL rules of a version on a new object and, for an update, the old one.
     Rules = Callable[[Served, Object, Object | None], Iterable[ObjectError]]
 
+
+def NO_RULES(*_: object) -> tuple[()]:  # noqa: N802 - a constant to its users
+    """Count all CEL rules as kept."""
+    return ()
+
+
 # Errors of these types keep the server from looking at CEL rules.
 _BLOCKING = frozenset(("NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"))
 # What the server sets itself on create, whatever the object says.
@@ -102,7 +108,7 @@ def take(
     Args:
         served: the version that the object's apiVersion and kind name.
         data: the object as plain data; it is left as it is.
-        rules: evaluates CEL rules; without it they count as kept.
+        rules: evaluates CEL rules in place of the server's own way; NO_RULES counts them as kept.
         keep_status: validate the status too, as an update of the status subresource would.
 
     Returns:
@@ -194,7 +200,7 @@ def update(
         served: the version that the apiVersion and kind of both name.
         old: the object that the server has, as a client reads it.
         new: the object that is to replace it.
-        rules: evaluates CEL rules; without it they count as kept.
+        rules: evaluates CEL rules in place of the server's own way; NO_RULES counts them as kept.
         status: write to the status subresource, which takes over nothing but the status.
 
     Returns:
@@ -355,7 +361,11 @@ def _check_rules(
     if any(one.type in _BLOCKING for error in errors for one in error.all()):
         message = "rules were not evaluated, as the object is invalid without them"
         return [ObjectError("Invalid", ROOT_FIELD, (), message, keyword="rules-skipped")]
-    return list(rules(served, value, old)) if rules is not None else []
+    if rules is None:
+        from crdlint.objects.rules import evaluate
+
+        rules = evaluate
+    return list(rules(served, value, old))
 
 
 def _check_metadata(served: Served, value: Object) -> list[ObjectError]:

@@ -12,6 +12,8 @@ from crdlint.objects.values import same_go
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from crdlint.objects.rules import RuleTree
+
     Schema = Mapping[str, Any]
 
 _META_FIELDS = ("apiVersion", "kind", "metadata")
@@ -34,6 +36,7 @@ class Served:
         "minor",
         "namespaced",
         "preserve",
+        "rules",
         "scale",
         "schema",
         "served",
@@ -59,6 +62,7 @@ class Served:
         self.defaulter = Defaulter(self.schema)
         self.embeds = has_embedded(self.schema)
         self.has_rules = self.has_lists = False
+        self.rules: RuleTree | None = None  # made when the first object comes
         for node in spine(self.schema):
             self.has_rules = self.has_rules or bool(node.get("x-kubernetes-validations"))
             self.has_lists = self.has_lists or "x-kubernetes-list-type" in node
