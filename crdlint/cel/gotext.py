@@ -5,9 +5,22 @@ from __future__ import annotations
 import math
 import re
 
-from crdlint.cel.values import MAX_INT, MIN_INT, EvalError
+from crdlint.cel.values import (
+    MAX_INT,
+    MIN_INT,
+    Duration,
+    EvalError,
+    MapValue,
+    Optional,
+    Timestamp,
+    TypeValue,
+)
 
-_ESCAPES = {
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+ESCAPES = {
     "\a": "\\a",
     "\b": "\\b",
     "\f": "\\f",
@@ -30,8 +43,8 @@ def quote(text: str) -> str:
 
 def _escaped(char: str) -> str:
     code = ord(char)
-    if char in _ESCAPES:
-        return _ESCAPES[char]
+    if char in ESCAPES:
+        return ESCAPES[char]
     if char == " " or (char.isprintable() and not char.isspace()):
         return char
     if code < 0x80:
@@ -111,3 +124,58 @@ def decimal(text: str) -> int:
     """Return a decimal number; one too large for 64 bits need not come out right."""
     digits = text.lstrip("+-").lstrip("0")[:40]
     return int(digits or "0") * (-1 if text.startswith("-") else 1)
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it; source: how fmt's %v prints cel-go's types."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "0"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return general(value)
+    if isinstance(value, bytes):
+        return f"[{' '.join(map(str, value))}]"
+    if isinstance(value, list):
+        return f"[{', '.join(map(shown, value))}]"
+    if isinstance(value, MapValue):
+        return f"{{{', '.join(f'{shown(key)}: {shown(value.find(key))}' for key in value)}}}"
+    if isinstance(value, Optional):
+        return f"optional({shown(value.value)})" if value.has_value else "optional.none()"
+    if isinstance(value, EvalError):
+        return value.message
+    if isinstance(value, TypeValue):
+        return value.name
+    if isinstance(value, Duration):
+        return _duration(value.nanos)
+    if isinstance(value, Timestamp):
+        from crdlint.cel.timestamps import timestamp_text
+
+        day, _, time = timestamp_text(Timestamp(value.nanos)).partition("T")
+        return f"{day} {time.rstrip('Z')} +0000 UTC"
+    return str(value)
+
+
+_SECOND = 1_000_000_000
+_SMALL_UNITS = (("ms", 1_000_000), ("\u00b5s", 1_000), ("ns", 1))
+
+
+def _duration(nanos: int) -> str:
+    """Write a duration as Go does, such as 1h0m0.5s."""
+    sign, nanos = ("-" if nanos < 0 else ""), abs(nanos)
+    if not nanos:
+        return "0s"
+    if nanos < _SECOND:
+        unit, size = next(pair for pair in _SMALL_UNITS if nanos >= pair[1])
+        return f"{sign}{_decimal(nanos, size)}{unit}"
+    minutes, rest = divmod(nanos, 60 * _SECOND)
+    hours, minutes = divmod(minutes, 60)
+    before = f"{hours}h{minutes}m" if hours else f"{minutes}m" if minutes else ""
+    return f"{sign}{before}{_decimal(rest, _SECOND)}s"
+
+
+def _decimal(nanos: int, size: int) -> str:
+    whole, rest = divmod(nanos, size)
+    return f"{whole}.{rest:0{len(str(size)) - 1}d}".rstrip("0").rstrip(".") if rest else str(whole)
