@@ -18,6 +18,7 @@ COMMANDS = {
     "explain": "rules",
     "lint": "lint",
     "rules": "rules",
+    "stored": "stored",
     "validate": "validate",
     "versions": "versions",
 }

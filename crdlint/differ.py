@@ -14,7 +14,7 @@ from crdlint.severity import judge
 from crdlint.tree import Crd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from crdlint.changes import Change
     from crdlint.diffrule import Registered
@@ -52,7 +52,7 @@ class Options:
         minor: int,
         *,
         established: bool | None = None,
-        stored_versions: list[str] | None = None,
+        stored_versions: list[str] | Callable[[str], list[str] | None] | None = None,
         held_to: str = "beta",
         fold: bool = True,
     ) -> None:
@@ -158,12 +158,15 @@ def _read_v1beta1(subject: Subject, options: Options) -> None:
 
 def _assume(crd: Crd, options: Options) -> None:
     """Set what the command line knows of the stored CRD's status."""
-    if options.stored_versions is None and options.established is None:
+    stored = options.stored_versions
+    if callable(stored):
+        stored = stored(crd.name)
+    if stored is None and options.established is None:
         return
     data: Any = crd.data
     status = dict(data.get("status") or {})
-    if options.stored_versions is not None:
-        status["storedVersions"] = list(options.stored_versions)
+    if stored is not None:
+        status["storedVersions"] = list(stored)
     if options.established is not None:
         state = "True" if options.established else "False"
         status["conditions"] = [{"type": "Established", "status": state}]

@@ -12,7 +12,7 @@ from crdlint.differ import DiffError, Options
 from crdlint.finding import order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from crdlint.document import Document
     from crdlint.finding import Finding
@@ -27,7 +27,7 @@ def diff(
     *,
     minors: list[int] | None = None,
     established: bool | None = None,
-    stored_versions: list[str] | None = None,
+    stored_versions: list[str] | Callable[[str], list[str] | None] | None = None,
     held_to: str = "beta",
     fold: bool = True,
 ) -> Report:
@@ -38,7 +38,8 @@ def diff(
         new: what is to be applied.
         minors: Kubernetes minors, such as `[30, 31]`; the newest known by default.
         established: whether the server serves the old CRD; by default what its status says.
-        stored_versions: versions that objects are stored in; by default what the status says.
+        stored_versions: versions that objects are stored in, or what tells them for the name of a
+            CRD; by default what the status says.
         held_to: versions below this stability (alpha, beta, stable) are held to less.
         fold: make one finding of the same change in many places.
 

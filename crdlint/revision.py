@@ -8,7 +8,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from crdlint import source
+from crdlint import git, source
 from crdlint.source import STDIN, SUFFIXES, Source, SourceError
 
 if TYPE_CHECKING:
@@ -36,17 +36,24 @@ def side(text: str, *, stdin_filename: str = "") -> Iterator[Source]:
         yield from at_revision(revision, [_from_top(revision, path)], text)
 
 
+def revision_of(text: str) -> str:
+    """Return the git revision that a side names, or "" where it names none."""
+    if text.startswith(CLUSTER) or ":" not in text or os.path.exists(text):
+        return ""
+    return _split(text)[0]
+
+
 def _split(text: str) -> tuple[str, str]:
     """Split `REVISION:PATH` at the colon before which git knows a revision."""
     first = text.partition(":")
     at = text.find(":")
     while at >= 0:
         revision, path = text[:at], text[at + 1 :]
-        if revision and not revision.startswith("-") and _commit(revision):
+        if revision and not revision.startswith("-") and git.is_commit(revision):
             return revision, path
         at = text.find(":", at + 1)
-    _demand_repository(text)
-    raise _unknown_revision(first[0], text)
+    git.demand_repository(text)
+    raise git.unknown_revision(first[0], text)
 
 
 def changed(
@@ -57,12 +64,12 @@ def changed(
     Without a base it is the commit where the work at hand left the default branch. Paths are
     those of the working tree, relative to the current folder.
     """
-    _demand_repository(base or "--base")
+    git.demand_repository(base or "--base")
     tip = head or "HEAD"
     start = base or merge_base(tip)
-    _demand_commit(start)
+    git.demand_commit(start)
     wanted = list(paths) or ["."]
-    inside = [_below_top(path) for path in wanted]
+    inside = [below_top(path) for path in wanted]
     old = list(at_revision(start, inside, start, missing_ok=True))
     if head is None:
         there = [path for path in wanted if os.path.exists(path)]
@@ -70,7 +77,7 @@ def changed(
             raise SourceError(wanted[0], "is neither here nor there", f"name what {start} has")
         new = list(source.find(there))
     else:
-        _demand_commit(head)
+        git.demand_commit(head)
         new = list(at_revision(head, inside, head, missing_ok=True))
         if not old and not new:
             raise SourceError(
@@ -82,11 +89,11 @@ def changed(
 def merge_base(tip: str) -> str:
     """Return the commit where a line of work left the default branch."""
     target = default_branch()
-    found = _git("merge-base", target, tip)
+    found = git.ask("merge-base", target, tip)
     if found is None:
         raise SourceError(
             target,
-            f"has no common ancestor with {tip}{_shallow()}",
+            f"has no common ancestor with {tip}{git.shallow()}",
             "fetch more history (git fetch --unshallow; in GitHub Actions fetch-depth: 0), or name"
             " the revision with --base",
         )
@@ -100,12 +107,12 @@ def default_branch() -> str:
         "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"
     ):
         names += [f"origin/{target}", target]
-    if remote := _git("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"):
+    if remote := git.ask("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"):
         names.append(remote.strip())
     names += [f"origin/{name}" for name in _BRANCHES]
     names += _BRANCHES
     for name in names:
-        if _commit(name):
+        if git.is_commit(name):
             return name
     raise SourceError(
         "the default branch",
@@ -133,7 +140,8 @@ def at_revision(
 
 def _entries(revision: str, path: str) -> Iterator[tuple[str, str]]:
     """Yield name and blob of the YAML and JSON files at and below a path; the file named itself."""
-    listing = _git("ls-tree", "-r", "-z", "--full-tree", revision, "--", *([path] if path else []))
+    below = [path] if path else []
+    listing = git.ask("ls-tree", "-r", "-z", "--full-tree", revision, "--", *below)
     for entry in (listing or "").split("\0"):
         meta, _, name = entry.partition("\t")
         parts = meta.split()
@@ -150,15 +158,15 @@ def _blob(blob: str, shown: str) -> bytes:
     """Return the bytes of a blob; a link inside the repository is followed."""
     if ":" in blob:  # a link: let git follow it
         asked = os.fsencode(f"{blob}\n")
-        text = _run(["git", "cat-file", "--batch", "--follow-symlinks"], asked)
+        text = git.run(["git", "cat-file", "--batch", "--follow-symlinks"], asked)
         head, _, rest = text.stdout.partition(b"\n")
         if text.returncode or head.split()[1:2] != [b"blob"]:
             reason = "is a link that leads out of the repository"
             raise SourceError(shown, reason, "name its target")
         return rest[:-1]
-    found = _run(["git", "cat-file", "blob", blob])
+    found = git.run(["git", "cat-file", "blob", blob])
     if found.returncode:
-        raise SourceError(shown, f"cannot be read: {_said(found)}", "try: git fsck")
+        raise SourceError(shown, f"cannot be read: {git.said(found)}", "try: git fsck")
     if found.stdout.startswith(b"version https://git-lfs.github.com/spec/"):
         raise SourceError(shown, "is kept by Git LFS, not in git", "check it out and name the file")
     return found.stdout
@@ -169,17 +177,17 @@ def _from_top(revision: str, path: str) -> str:
     clean = os.path.normpath(path).replace(os.sep, "/") if path else ""
     clean = "" if clean == "." else clean
     if path.startswith(("./", "../")):
-        return _below_top(path)
-    if clean and _git("cat-file", "-e", f"{revision}:{clean}") is None:
-        below = _below_top(path)
-        if _git("cat-file", "-e", f"{revision}:{below}") is not None:
+        return below_top(path)
+    if clean and git.ask("cat-file", "-e", f"{revision}:{clean}") is None:
+        below = below_top(path)
+        if git.ask("cat-file", "-e", f"{revision}:{below}") is not None:
             return below
     return clean
 
 
-def _below_top(path: str) -> str:
+def below_top(path: str) -> str:
     """Return a path of the working tree as seen from the top of the repository."""
-    top = os.path.realpath((_git("rev-parse", "--show-toplevel") or ".").rstrip("\n"))
+    top = os.path.realpath((git.ask("rev-parse", "--show-toplevel") or ".").rstrip("\n"))
     full = os.path.join(os.path.realpath(os.getcwd()), path)
     # The last part may itself be a link that git keeps as one.
     folder, name = os.path.split(os.path.normpath(full))
@@ -189,38 +197,6 @@ def _below_top(path: str) -> str:
     if inside.startswith(os.pardir):
         raise SourceError(path, f"is outside of the git repository {top}", "name a path inside")
     return inside.replace(os.sep, "/")
-
-
-def _commit(revision: str) -> bool:
-    return _git("rev-parse", "--quiet", "--verify", f"{revision}^{{commit}}") is not None
-
-
-def _demand_commit(revision: str) -> None:
-    if revision.startswith("-") or not _commit(revision):
-        raise _unknown_revision(revision, revision)
-
-
-def _unknown_revision(revision: str, asked: str) -> SourceError:
-    return SourceError(
-        asked,
-        f"there is no such file, and git knows no revision {revision!r}{_shallow()}",
-        "fetch it (git fetch --tags origin; git fetch --unshallow), or name a file",
-    )
-
-
-def _shallow() -> str:
-    shallow = (_git("rev-parse", "--is-shallow-repository") or "").strip() == "true"
-    return ", as this clone is shallow" if shallow else ""
-
-
-def _demand_repository(asked: str) -> None:
-    found = _run(["git", "rev-parse", "--is-inside-work-tree"])
-    if found.returncode:
-        said = _said(found)
-        reason = "is neither a file nor a revision: here is no git repository"
-        if "dubious ownership" in said:
-            reason = f"git refuses to read the repository: {said}"
-        raise SourceError(asked, reason, "name a file or folder, or run it inside the repository")
 
 
 def cluster(name: str) -> Source:
@@ -248,34 +224,7 @@ def _from_cluster(name: str, shown: str) -> bytes:
     if found.returncode:
         raise SourceError(
             shown,
-            f"kubectl failed: {_said(found)}",
+            f"kubectl failed: {git.said(found)}",
             f"check context and rights with: kubectl get crd {name}",
         )
     return found.stdout
-
-
-def _git(*arguments: str) -> str | None:
-    """Run git and return what it prints, or None where it fails."""
-    found = _run(["git", *arguments])
-    return None if found.returncode else os.fsdecode(found.stdout)
-
-
-def _run(command: list[str], text: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
-    try:
-        return subprocess.run(  # noqa: S603 - a list, never a shell
-            command, input=text, capture_output=True, check=False, env=environment
-        )
-    except FileNotFoundError:
-        raise SourceError(
-            "git", "is not installed, or not in PATH", "install git, or name files"
-        ) from None
-    except OSError as error:
-        raise SourceError(
-            "git", f"does not start: {error.strerror}", "check that it runs"
-        ) from None
-
-
-def _said(found: subprocess.CompletedProcess[bytes]) -> str:
-    lines = found.stderr.decode("utf-8", "replace").strip().splitlines()
-    return (lines[0] if lines else f"exit status {found.returncode}").removeprefix("fatal: ")

@@ -10,6 +10,8 @@ import click
 from crdlint import options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crdlint.api import Report
     from crdlint.source import Source
 
@@ -69,6 +71,11 @@ def _fail_on(_: click.Context, __: click.Parameter, text: str) -> list[str]:
     metavar="V1,V2",
     help="Versions that objects are stored in. Default: status.storedVersions of OLD.",
 )
+@click.option(
+    "--stored-from-history",
+    is_flag=True,
+    help="Take from git which versions objects can be stored in: all that were ever storage.",
+)
 @click.option("--not-established", is_flag=True, help="The server does not serve OLD yet.")
 @click.option(
     "--stability",
@@ -107,6 +114,7 @@ def diff(
     head: str | None,
     minors: list[int] | None,
     stored_versions: str | None,
+    stored_from_history: bool,
     not_established: bool,
     stability: str,
     no_fold: bool,
@@ -134,7 +142,7 @@ def diff(
             new,
             minors=minors,
             established=False if not_established else None,
-            stored_versions=_names(stored_versions),
+            stored_versions=_stored(stored_versions, stored_from_history, paths, base),
             held_to=stability,
             fold=not no_fold,
         )
@@ -156,6 +164,19 @@ def _names(text: str | None) -> list[str] | None:
     if not names:
         raise click.BadParameter("names no version: write --stored-versions v1alpha1,v1")
     return names
+
+
+def _stored(
+    named: str | None, from_history: bool, paths: tuple[str, ...], base: str | None
+) -> list[str] | Callable[[str], list[str] | None] | None:
+    """Return the stored versions that the command line names, or what finds them in git."""
+    if not from_history:
+        return _names(named)
+    if named is not None:
+        raise click.UsageError("give --stored-versions or --stored-from-history, not both")
+    from crdlint import history, revision
+
+    return history.stored_of(base or revision.revision_of(paths[0] if paths else "") or "HEAD")
 
 
 def _sides(paths: tuple[str, ...], base: str | None, head: str | None) -> Sides:
