@@ -1,4 +1,4 @@
-"""The checks of default values in a schema, all but CEL rules."""
+"""The checks of default values in a schema."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint.objects.embedded import check_embedded, coerce, has_embedded
 from crdlint.objects.prune import prune
+from crdlint.objects.served import spine
 from crdlint.objects.validate import validate
 from crdlint.objects.values import same_go
 
@@ -44,9 +45,12 @@ _RULES = {
     "not": "default-junctors",
     "typemeta": "default-embedded-typemeta",
     "metadata": "default-embedded-metadata",
+    "x-kubernetes-validations": "default-cel",
+    "cel-budget": "default-cel-budget",
 }
 _META_FIELDS = ("apiVersion", "kind", "metadata")
 _EMBEDDED = "x-kubernetes-embedded-resource"
+RATCHETING_SINCE = 30
 
 
 class DefaultProblem:
@@ -105,12 +109,45 @@ def check_defaults(
     """Return what the server refuses about the default values of a structural schema.
 
     Defaults below additionalProperties and junctors are not looked at, as the server does not.
-    Source: ValidateDefaults of apiextensions; CEL rules are left to their own check.
+    Source: ValidateDefaults of apiextensions.
     """
     found: list[DefaultProblem] = []
+    rules = DefaultRules(minor)
     for path, node, context in defaults_of(schema, is_resource_root=is_resource_root):
-        found += check_default(node, context, path=path, minor=minor)
+        found += check_default(node, context, rules, path=path, minor=minor)
+        if rules.stopped:
+            break
     return found
+
+
+class DefaultRules:
+    """Runs the CEL rules on one default after the other, until their budget is spent."""
+
+    __slots__ = ("_budget", "minor", "stopped")
+
+    def __init__(self, minor: int) -> None:
+        self.minor = minor
+        self.stopped = False
+        self._budget: int | None = None
+
+    def check(self, node: Schema, value: Any, *, root: bool) -> list[ObjectError]:
+        """Return what rules at a node and below refuse of its default.
+
+        The server tries the default as an update of itself, and then as a new value.
+        """
+        if not any(part.get("x-kubernetes-validations") for part in spine(node)):
+            return []
+        from crdlint.objects.rules import BUDGET, RuleTree
+
+        before = BUDGET if self._budget is None else self._budget
+        tree = RuleTree(node, minor=self.minor, root=root)
+        errors, left = tree.run(value, value, budget=before, base=".default", ratchet=False)
+        if not errors and self.minor >= RATCHETING_SINCE:
+            errors, created = tree.run(value, None, budget=before, base=".default")
+            left = min(left, created)
+        self._budget = left
+        self.stopped = left < 0
+        return errors
 
 
 def defaults_of(
@@ -146,7 +183,7 @@ def _unwind(steps: Any) -> Path:
 
 
 def check_default(
-    node: Schema, context: Context, *, path: Path, minor: int
+    node: Schema, context: Context, rules: DefaultRules, *, path: Path, minor: int
 ) -> list[DefaultProblem]:
     """Return what the server refuses about the default of one node, whose way is `path`."""
     value = node["default"]
@@ -169,6 +206,7 @@ def check_default(
             if errors:
                 return problems + [_problem(error, path) for error in errors]
     errors = validate(node, value, minor=minor, base=".default", structural=True)
+    errors = errors or rules.check(node, value, root=context.is_resource)
     return problems + [_problem(error, path) for error in errors]
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 BUDGET = 10_000_000  # cost of all rules on one object
 _MAX_MESSAGE = 5 * 1024  # bytes of what a messageExpression gives
 _REASONS_SINCE = 28
+# The keywords of errors: of a rule, and of the limits that end the run.
+RULES, STOPPED = "x-kubernetes-validations", "cel-budget"
 
 _REASONS = {
     "FieldValueDuplicate": "Duplicate",
@@ -250,7 +252,9 @@ class _Walk:
         kind = "Invalid" if stopped else _REASONS.get(reason or "", "Invalid")
         if not excused:
             shown = None if node.kind in ("object", "array") else new
-            self._add(kind, at, message, value=shown, limit=rule.rule.get("rule"), rule=rule)
+            keyword = STOPPED if stopped else RULES
+            text = rule.rule.get("rule")
+            self._add(kind, at, message, value=shown, limit=text, rule=rule, keyword=keyword)
         if stopped:
             raise _StoppedError
 
@@ -277,7 +281,7 @@ class _Walk:
         return text, ""
 
     def _stop(self, at: At, message: str) -> None:
-        self._add("Invalid", at, message)
+        self._add("Invalid", at, message, keyword=STOPPED)
         raise _StoppedError
 
     def _add(
@@ -289,6 +293,7 @@ class _Walk:
         value: object = None,
         limit: object = None,
         rule: Rule | None = None,
+        keyword: str = RULES,
     ) -> None:
         """Add an error; that of a rule stands at its fieldPath."""
         field = field_path(at, self.base)
@@ -302,7 +307,7 @@ class _Walk:
                 field,
                 path_of(at),
                 message,
-                keyword="x-kubernetes-validations",
+                keyword=keyword,
                 limit=limit,
                 value=value,
             )

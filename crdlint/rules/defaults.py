@@ -14,9 +14,18 @@ _PRUNED = frozenset(("default-unknown-fields",))
 _METADATA = frozenset(
     ("default-embedded-typemeta", "default-embedded-metadata", "default-in-embedded-metadata")
 )
+_CEL = frozenset(("default-cel", "default-cel-budget"))
 
 
-@lint("default-invalid", "default-pruned", "default-metadata", on="root", stage=DEFAULTS)
+@lint(
+    "default-invalid",
+    "default-pruned",
+    "default-metadata",
+    "default-cel",
+    "default-cel-budget",
+    on="root",
+    stage=DEFAULTS,
+)
 def default_refused(root: Node) -> Problems:
     """Refuse defaults that the schema itself would refuse or prune; source: ValidateDefaults."""
     from crdlint.objects.defaults import check_defaults, defaults_of
@@ -24,13 +33,7 @@ def default_refused(root: Node) -> Problems:
     if next(defaults_of(root.data), None) is None:
         return
     for found in check_defaults(root.data, minor=root.crd.minor):
-        rule = (
-            "default-pruned"
-            if found.id in _PRUNED
-            else "default-metadata"
-            if found.id in _METADATA
-            else "default-invalid"
-        )
+        rule = _rule(found.id)
         node = (*found.node, "default")
         fields = [(found.type, found.field), *found.also]
         yield Problem(
@@ -39,6 +42,15 @@ def default_refused(root: Node) -> Problems:
             rule=rule,
             refused=[(kind, _spell(root, found.node) + field) for kind, field in fields],
         )
+
+
+def _rule(problem: str) -> str:
+    """Return the rule that speaks for a problem of object validation."""
+    if problem in _PRUNED:
+        return "default-pruned"
+    if problem in _METADATA:
+        return "default-metadata"
+    return problem if problem in _CEL else "default-invalid"
 
 
 def _spell(root: Node, steps: Any) -> str:
