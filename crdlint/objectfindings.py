@@ -47,6 +47,7 @@ RULES = {
     "not": "object-junctor",
     "x-kubernetes-list-type": "object-duplicate-item",
     "x-kubernetes-validations": "object-cel",
+    "cel-budget": "object-cel",
     "typemeta": "object-metadata",
     "metadata": "object-metadata",
     "immutable": "object-immutable",
