@@ -337,7 +337,9 @@ def test_github_commands() -> None:
     ]  # fmt: skip
 
 
-def test_github_escapes() -> None:
+def test_github_escapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a,b:c%.yaml").touch()  # else it would be a file of a revision
     made = finding("a", "error", "::set-output name=x::y\r\n%0A", Spot("a,b:c%.yaml"))
     assert render("github", [made]) == (
         "::error file=a%2Cb%3Ac%25.yaml,line=1,endLine=1,col=1,endColumn=1,title=a::"
@@ -588,6 +590,8 @@ def test_paths_are_relative_to_the_root(tmp_path: Path, monkeypatch: pytest.Monk
     ):
         assert report.relative(name, root) == "config/a.yaml"
     assert report.relative("-", root) == "stdin"
+    assert report.relative("HEAD~1:config/b.yaml", root) == "config/b.yaml"
+    assert report.relative("cluster:widgets.example.com", root) == "cluster:widgets.example.com"
     assert report.relative("/elsewhere/b.yaml", root) == "/elsewhere/b.yaml"
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / "config"))
     assert report.find_root() == os.path.realpath(tmp_path / "config")

@@ -172,8 +172,8 @@ def relative(file: str, root: str) -> str:
     if file in ("-", ""):
         return "stdin"
     revision, colon, path = file.partition(":")
-    if colon and revision not in ("", "cluster") and not os.path.lexists(file):
-        return path  # git's own paths start at the root
+    if revision and colon and not os.path.lexists(file):
+        return file if revision == "cluster" else path  # git's own paths start at the root
     top = os.path.join(os.path.realpath(root or "."), "")
     try:
         full = os.path.realpath(file)
