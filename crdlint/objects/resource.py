@@ -214,7 +214,9 @@ def update(
     except _UndecodableError as error:
         outcome.errors.append(error.error)
         return outcome
-    before["metadata"] = _meta_on_update(served, dict(before.get("metadata") or {}), {})
+    # A file may leave the namespace out; both are in the one that the request names.
+    given = {"namespace": (value.get("metadata") or {}).get("namespace")}
+    before["metadata"] = _meta_on_update(served, dict(before.get("metadata") or {}), given)
     if status:
         value = _only_status(value, before)
     else:
