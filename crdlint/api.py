@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crdlint import document as documents
-from crdlint import engine, kubernetes, parallel, reading, rule, server
+from crdlint import engine, ignores, kubernetes, parallel, reading, rule, server
 from crdlint.document import YAMLError, load
 from crdlint.finding import Finding, Spot, Summary, fingerprint, order
+from crdlint.ignores import Ignores
 from crdlint.policy import Policy
 from crdlint.source import SourceError
 from crdlint.tree import Crd
@@ -25,12 +26,30 @@ __all__ = ["Report", "YAMLError", "lint", "load"]
 
 
 class Report:
-    """What a run found: sorted findings, a summary, and errors of files that could not be read."""
+    """What a run found: sorted findings, a summary, and errors of files that could not be read.
 
-    __slots__ = ("errors", "findings", "minors", "summary", "texts")
+    `suppressed` has the findings that were put aside. `names` has the names of all CRDs seen, and
+    `files` those of the files read.
+    """
+
+    __slots__ = (
+        "errors",
+        "files",
+        "findings",
+        "ignores",
+        "minors",
+        "names",
+        "summary",
+        "suppressed",
+        "texts",
+    )
 
     def __init__(self, minors: list[int]) -> None:
         self.findings: list[Finding] = []
+        self.suppressed: list[Finding] = []
+        self.ignores = Ignores()
+        self.names: set[str] = set()
+        self.files: set[str] = set()
         self.summary = Summary()
         self.errors: list[str] = []
         self.minors = minors
@@ -39,6 +58,10 @@ class Report:
     def take(self, other: Report) -> None:
         """Add what another part of the run found."""
         self.findings += other.findings
+        self.suppressed += other.suppressed
+        self.ignores.take(other.ignores)
+        self.names |= other.names
+        self.files |= other.files
         self.errors += other.errors
         self.texts.update(other.texts)
         mine, theirs = self.summary, other.summary
@@ -46,6 +69,20 @@ class Report:
         mine.documents += theirs.documents
         mine.crds += theirs.crds
         mine.notes += theirs.notes
+
+    def put(self, finding: Finding, policy: Policy) -> None:
+        """Add a finding, to the ones put aside if something ignores it."""
+        hidden = self.ignores.hides(finding, policy)
+        (self.suppressed if hidden else self.findings).append(finding)
+
+    def close(self) -> None:
+        """Sort what was found, and count it."""
+        self.findings.sort(key=order)
+        self.suppressed.sort(key=order)
+        self.summary.suppressed = len(self.suppressed)
+        self.summary.counts = dict.fromkeys(self.summary.counts, 0)
+        for finding in self.findings:
+            self.summary.counts[finding.severity] += 1
 
     @property
     def kubernetes(self) -> str:
@@ -85,7 +122,8 @@ def lint(
     # Processes finish in any order of files; the checks over all CRDs must not see that.
     seen.sort(key=lambda crd: (crd.document.name, crd.document.index, crd.item or 0))
     _lint_together(seen, report, policy)
-    _close(report)
+    _judge_ignores(report, policy)
+    report.close()
     return report
 
 
@@ -115,18 +153,29 @@ def _lint_sources(
             report.errors.append(str(error))
             continue
         report.summary.files += 1
+        report.files.add(source.name)
         if source.size < 0:
             report.texts[source.name] = data
-        for document in documents.read(data, source.name, wanted=reading.WANTED):
+        found: Iterable[Document] = documents.read(data, source.name, wanted=reading.WANTED)
+        if ignores.WORD in data:
+            found = list(found)  # a comment may speak for what stands before it
+            report.ignores.read(found)
+        here = policy.for_file(source.name)
+        for document in found:
             report.summary.documents += 1
-            lint_document(document, report, policy, seen)
+            lint_document(document, report, here, seen)
     return seen
 
 
-def _close(report: Report) -> None:
-    report.findings.sort(key=order)
-    for finding in report.findings:
-        report.summary.counts[finding.severity] += 1
+def _judge_ignores(report: Report, policy: Policy) -> None:
+    """Report the ignores that are no use."""
+    if not report.ignores.directives:
+        return
+    from crdlint import pages, rules
+
+    rules.load()
+    looked_for = {name for name in rule.ALL_IDS if not pages.page(name).effects}
+    report.findings += report.ignores.findings(policy, looked_for.__contains__)
 
 
 def lint_document(document: Document, report: Report, policy: Policy, seen: list[Crd]) -> None:
@@ -138,6 +187,7 @@ def lint_document(document: Document, report: Report, policy: Policy, seen: list
         for subject in reading.subjects(document, minor):
             if minor == report.minors[0]:
                 report.summary.crds += not subject.partial
+                report.names.add(subject.name)
                 if subject.crd is not None:
                     seen.append(_identity(subject))
             for finding in _findings(subject, policy):
@@ -146,7 +196,7 @@ def lint_document(document: Document, report: Report, policy: Policy, seen: list
     for finding, minors in by_minor.values():
         if len(report.minors) > 1 and len(minors) < len(report.minors):
             finding.servers = kubernetes.spell_minors(minors)
-        report.findings.append(finding)
+        report.put(finding, policy)
 
 
 def _findings(subject: Subject, policy: Policy) -> Iterable[Finding]:
@@ -287,8 +337,9 @@ def _lint_together(seen: list[Crd], report: Report, policy: Policy) -> None:
     for check in rule.set_checks():
         for problem in check.run(seen):
             problem.rule = problem.rule or check.ids[0]
-            if (judged := policy.judge(problem.rule)) is not None:
-                report.findings.append(_from_set(problem, judged))
+            here = policy.for_file(problem.place.node.crd.document.name)
+            if (judged := here.judge(problem.rule)) is not None:
+                report.put(_from_set(problem, judged), here)
 
 
 def _from_set(problem: Problem, judged: tuple[str, str]) -> Finding:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from crdlint.document import Path
 
 SEVERITIES = ("error", "warning", "info")  # worst first
+IN_SOURCE, EXTERNAL = "inSource", "external"  # SARIF's words for where a finding was put aside
 
 
 class Spot:
@@ -56,6 +57,7 @@ class Finding:
     `servers` says which Kubernetes versions it holds for ("1.28-1.30") when several were asked.
     `places` lists every place of a finding that folds several, the first being `spot`.
     `old`, `effects` and `witness` belong to `diff`.
+    `suppressed` is how a finding that does not count was put aside: IN_SOURCE or EXTERNAL, and why.
     """
 
     __slots__ = (
@@ -73,6 +75,7 @@ class Finding:
         "servers",
         "severity",
         "spot",
+        "suppressed",
         "witness",
     )
 
@@ -105,6 +108,7 @@ class Finding:
         self.effects: list[str] = []
         self.old: Spot | None = None
         self.witness: Any = None
+        self.suppressed: tuple[str, str] | None = None
 
 
 class Summary:
@@ -137,8 +141,15 @@ def order(finding: Finding) -> tuple[Any, ...]:
 
 
 def fingerprint(rule: str, crd: str, version: str, field: str, message: str) -> str:
-    """Hash what stays when text moves: rule, CRD name, version (`*` for all), field and message."""
+    """Hash what stays when text moves: rule, CRD name, version (`*` for all), field and message.
+
+    The place in a list does not: versions and columns may change their order.
+    """
     import hashlib
 
+    if "[" in field:
+        import re
+
+        field = re.sub(r"\[[0-9]+\]", "[]", field)
     text = f"{rule}\0{crd}\0{version}\0{field}\0{message}"
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
