@@ -257,7 +257,7 @@ class Sampler:
             found = {**_EMBEDDED_EXAMPLE, **found}
         required = dict.fromkeys(n for s in ask.schemas for n in s.get("required") or ())
         for name in required:
-            if name in found or name in without:
+            if name in found or name in without or not _kept(ask, name):
                 continue
             below = ask.field(name)
             if not spell_out and below.wholes and all(has_default(s) for s in below.wholes):
@@ -284,6 +284,14 @@ class Sampler:
         while len(found) < min(least, _MOST_ITEMS):
             found.setdefault(f"example-{i}" if i else "example", value)
             i += 1
+
+
+def _kept(ask: Ask, name: str) -> bool:
+    """Tell whether the first schema keeps a field, so that it is of use to set it."""
+    if not ask.wholes:
+        return True
+    schema = ask.wholes[0]
+    return name in (schema.get("properties") or {}) or open_(schema)
 
 
 def has_default(schema: Schema) -> bool:

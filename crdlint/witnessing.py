@@ -1,0 +1,238 @@
+"""For a change that hurts: the object that shows it, or why there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crdlint.changes import PRESERVE, RULES
+from crdlint.objects.sample import ImpossibleError
+from crdlint.objects.served import Served
+from crdlint.objects.witness import SCALE, WHOLE, Goal, Search, Witness, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crdlint.changes import Change, Pair
+    from crdlint.diffrule import Problem
+    from crdlint.tree import Crd
+
+HURT = frozenset(("stored-objects", "writers"))  # whom a witness speaks for
+_NOT_FOUND = "none of the objects that were tried tells the two CRDs apart"
+_NO_OBJECT = "no valid object could be made from the old schema"
+# Changes that no object shows by itself.
+_NONE = {
+    "crd-name-changed": "the API server refuses the update, so no object meets the change",
+    "crd-plural-changed": "the API server refuses the update, so no object meets the change",
+    "crd-group-changed": "the API server refuses the update, so no object meets the change",
+    "scale-subresource-removed": "requests to /scale fail, whatever the object holds",
+    "scale-label-selector-removed": "autoscalers ask for the selector, whatever the object holds",
+    "storage-version-changed": "objects stay as they are until each is written again",
+    "conversion-webhook-removed": "what the webhook made of objects is not in the CRD",
+    "conversion-webhook-removed-same-schemas": "what the webhook made of objects is not in the CRD",
+}
+
+
+class Unproven(Exception):  # noqa: N818 - a result, not an error
+    """There is no witness; the message says why."""
+
+
+class Witnesses:
+    """Finds witnesses for the changes between two CRDs; keeps what several need."""
+
+    __slots__ = ("_searches", "new", "old")
+
+    def __init__(self, old: Crd, new: Crd) -> None:
+        self.old = old
+        self.new = new
+        self._searches: dict[tuple[str, str], Search] = {}
+
+    def of(self, problem: Problem) -> Witness:
+        """Return the witness of one problem; raise Unproven where there is none."""
+        rule = problem.rule
+        if rule in _NONE:
+            raise Unproven(_NONE[rule])
+        find = _SPECIAL.get(rule, _of_schema)
+        try:
+            found = find(self, problem)
+        except ImpossibleError:
+            raise Unproven(_NO_OBJECT) from None
+        if found is None:
+            raise Unproven(_NOT_FOUND)
+        return found
+
+    def search(self, version: str, new_version: str = "") -> Search | None:
+        """Return the search between a version of the old CRD and one of the new CRD."""
+        key = (version, new_version or version)
+        if key not in self._searches:
+            sides = [
+                _served(crd, name) for crd, name in zip((self.old, self.new), key, strict=True)
+            ]
+            if sides[0] is None or sides[1] is None:
+                return None
+            self._searches[key] = Search(sides[0], sides[1])
+        return self._searches[key]
+
+
+def _of_schema(known: Witnesses, problem: Problem) -> Witness | None:
+    change = problem.change
+    goal = goal_of(change)
+    search = known.search(change.pair.version)
+    if goal is None or search is None:
+        return None
+    return search.find(goal)
+
+
+def _any_version(known: Witnesses, goal: Goal) -> Witness | None:
+    """Look in every version, the storage version first."""
+    for name in _names(known.old):
+        search = known.search(name)
+        if search is not None and (found := search.find(goal)) is not None:
+            return found
+    return None
+
+
+def _unknown_field(known: Witnesses, problem: Problem) -> Witness | None:
+    del problem
+    return _any_version(known, Goal([], PRESERVE))
+
+
+def _whole_schema(known: Witnesses, problem: Problem) -> Witness | None:
+    search = known.search(problem.change.pair.version)
+    return None if search is None else search.find(Goal([], WHOLE))
+
+
+def _no_schema(known: Witnesses, problem: Problem) -> Witness | None:
+    search = known.search(problem.change.pair.version)
+    if search is None or search.old.schema is None:
+        return None
+    fields = search.old.schema.get("properties") or {}
+    for name in sorted(fields, key=lambda name: name != "spec"):
+        if name not in ("apiVersion", "kind", "metadata"):
+            found = search.find(Goal([], "properties", name))
+            if found is not None:
+                return found
+    return None
+
+
+def _gone(known: Witnesses, problem: Problem) -> Witness | None:
+    """Return an object of a version, or of a kind, that nobody can ask for any more."""
+    change = problem.change
+    named = change.name or (change.pair.version if change.new.kind == "version" else "")
+    for name in [named] if named else _names(known.old):
+        old, new = _served(known.old, name), _served(known.new, name)
+        if old is None:
+            continue
+        search = Search(old, new or old)
+        witness = Witness(search.whole({}))
+        if not search.send(old, witness.object).accepted:
+            continue
+        if new is None:
+            witness.gone = f"{old.api_version} is no version of the CRD any more"
+        elif new.kind != old.kind:
+            witness.gone = f"{new.api_version} has the kind {new.kind}, not {old.kind}"
+        elif not new.served:
+            witness.gone = f"{old.api_version} is not served any more"
+        else:
+            continue
+        return witness
+    return None
+
+
+def _scope(known: Witnesses, problem: Problem) -> Witness | None:
+    del problem
+    for name in _names(known.old):
+        search = known.search(name)
+        if search is None:
+            continue
+        candidate = search.whole({})
+        if search.old.namespaced:
+            candidate["metadata"]["namespace"] = "default"
+        before, after = (search.send(side, candidate) for side in (search.old, search.new))
+        found = shown(candidate, before, after, ("metadata", "namespace"))
+        if before.accepted and found is not None:
+            return found
+    return None
+
+
+def _status(known: Witnesses, problem: Problem) -> Witness | None:
+    """Return an object with a status, which one side drops and the other stores."""
+    search = known.search(problem.change.pair.version)
+    if search is None:
+        return None
+    for candidate in search.with_field("status"):
+        before, after = (search.send(side, candidate) for side in (search.old, search.new))
+        if before.accepted and not before.pruned:
+            found = shown(candidate, before, after, ("status",))
+            if found is not None:
+                return found
+    return None
+
+
+def _scale(known: Witnesses, problem: Problem) -> Witness | None:
+    search = known.search(problem.change.pair.version)
+    path = problem.change.new.get("subresources", {}).get("scale", {})
+    spelled = path.get(problem.change.new_keys[-1])
+    if search is None or not spelled:
+        return None
+    steps: list[Any] = [
+        (("properties", name), {}, {}) for name in spelled.removeprefix(".").split(".")
+    ]
+    return search.find(Goal(steps, SCALE))
+
+
+_SPECIAL: dict[str, Callable[[Witnesses, Problem], Witness | None]] = {
+    "preserve-unknown-fields-global-disabled": _unknown_field,
+    "schema-added": _whole_schema,
+    "schema-removed": _no_schema,
+    "version-removed": _gone,
+    "version-unserved": _gone,
+    "no-served-version": _gone,
+    "stored-version-removed": _gone,
+    "storage-version-unserved": _gone,
+    "crd-kind-changed": _gone,
+    "crd-scope-changed": _scope,
+    "status-subresource-added": _status,
+    "status-subresource-removed": _status,
+    "scale-path-changed": _scale,
+}
+
+
+def _served(crd: Crd, name: str) -> Served | None:
+    for version in crd.versions:
+        if version.get("name") == name:
+            return Served(crd.data, version, minor=crd.minor)
+    return None
+
+
+def _names(crd: Crd) -> list[str]:
+    """Return the versions of a CRD, the storage version first."""
+    ordered = sorted(crd.versions, key=lambda version: not version.get("storage"))
+    return [str(version.get("name")) for version in ordered]
+
+
+def goal_of(change: Change) -> Goal | None:
+    """Return where a change of a schema is and in what, or None where no value can show it."""
+    if change.new.kind != "schema" or change.key == RULES:
+        return None
+    key = change.key
+    name: str | int = ""
+    steps = list(_steps(change.pair))
+    if key == "properties":
+        keys = change.old_keys if change.old_keys[:1] == ("properties",) else change.new_keys
+        name = str(keys[1]) if len(keys) > 1 else change.name
+    elif key == "required":
+        name = change.name
+    elif key == "default":
+        if not steps or steps[-1][0][0] != "properties":
+            return None
+        (_, name), _, _ = steps.pop()
+    return Goal(steps, key, str(name), turned=change.pair.reversed)
+
+
+def _steps(pair: Pair) -> Iterator[tuple[tuple[str | int, ...], Any, Any]]:
+    chain = []
+    inner: Pair | None = pair
+    while inner is not None and not inner.new.is_root and inner.new.kind == "schema":
+        chain.append((inner.new.step, inner.old.data, inner.new.data))
+        inner = inner.parent
+    yield from reversed(chain)
