@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crdlint import document as documents
-from crdlint import engine, ignores, kubernetes, parallel, reading, rule, server
+from crdlint import engine, ignores, kubernetes, pages, parallel, reading, rule, server
 from crdlint.document import YAMLError, load
 from crdlint.finding import Finding, Spot, Summary, fingerprint, order
 from crdlint.ignores import Ignores
@@ -169,13 +169,7 @@ def _lint_sources(
 
 def _judge_ignores(report: Report, policy: Policy) -> None:
     """Report the ignores that are no use."""
-    if not report.ignores.directives:
-        return
-    from crdlint import pages, rules
-
-    rules.load()
-    looked_for = {name for name in rule.ALL_IDS if not pages.page(name).effects}
-    report.findings += report.ignores.findings(policy, looked_for.__contains__)
+    report.findings += report.ignores.findings(policy, lambda name: not pages.page(name).of_diff)
 
 
 def lint_document(document: Document, report: Report, policy: Policy, seen: list[Crd]) -> None:

@@ -127,6 +127,11 @@ class Page:
         return URL.format(self.id)
 
     @property
+    def of_diff(self) -> bool:
+        """Tell whether the rule is one that only `diff` looks for: its examples are pairs."""
+        return re.search(r"(?m)^`{3,}yaml before", self.body) is not None
+
+    @property
     def sections(self) -> dict[str, str]:
         """Return the text of each `## ` section by its title, in the order of the page.
 

@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from crdlint.finding import Finding
 
 PAGES = pages.load()
-# What no document can bring about: it speaks of crdlint itself.
-WITHOUT_EXAMPLE = {"internal-error"}
+# What no document can bring about: it speaks of crdlint itself, or of another file.
+WITHOUT_EXAMPLE = {
+    "internal-error",
+    "unused-baseline-entry",
+    "unused-acknowledgement",
+    "expired-acknowledgement",
+}
 LINT_PAGES = [p for p in PAGES if not any(example.role for example in p.examples)]
 CASES = [(p, example) for p in LINT_PAGES for example in p.examples]
 
