@@ -96,5 +96,19 @@ def status_halves(node: Node) -> Problems:
         yield Problem(place, message, rule="status-without-subresource")
 
 
+@lint("status-required", on="root.required")
+def status_required(node: Node, required: list[str]) -> Problems:
+    """Report a resource of which no object can be created; source: PrepareForCreate.
+
+    With the status subresource the server drops the status of a new object, a default included,
+    before it validates.
+    """
+    version = node.version
+    enabled = version is not None and (version.get("subresources") or {}).get("status") is not None
+    if enabled and "status" in required:
+        message = "status is dropped from new objects before they are checked: each is refused"
+        yield Problem(node.at("required", required.index("status")), message)
+
+
 def _keeps_all(schema: Mapping[str, Any]) -> bool:
     return bool(schema.get(jsonpath.PRESERVE) or schema.get("additionalProperties"))
