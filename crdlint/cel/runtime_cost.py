@@ -33,8 +33,10 @@ def size(value: Any) -> int:
         return len(value)
     if kind is Optional:
         return size(value.value) if value.has_value else 1
-    found = getattr(value, "cost_size", None)  # addresses and ranges: in bytes
-    return 1 if found is None else int(found)
+    name = getattr(value, "type_name", "")
+    if name == "net.IP":
+        return int(value.bits) // 8
+    return ceil(value.length / 8) if name == "net.CIDR" else 1
 
 
 def scaled(amount: float, factor: float = _TRAVERSAL) -> int:
@@ -49,13 +51,22 @@ def _equality(args: Sequence[Any], _: Any) -> int:
 
 
 def _equals(args: Sequence[Any], result: Any) -> int:
-    if type(args[0]).__name__ in _OPAQUE:
+    if getattr(args[0], "type_name", "") in _OPAQUE:
         return 1
     return _equality(args, result)
 
 
-# Classes of values whose comparison by == costs 1.
-_OPAQUE = frozenset(("Quantity", "Ip", "Cidr", "NamedFormat", "Url", "Semver"))
+# Types of values whose comparison by == costs 1.
+_OPAQUE = frozenset(
+    (
+        "kubernetes.NamedFormat",
+        "kubernetes.Quantity",
+        "kubernetes.Semver",
+        "kubernetes.URL",
+        "net.CIDR",
+        "net.IP",
+    )
+)
 
 
 def _by(index: int, factor: float = _TRAVERSAL) -> Cost:
@@ -107,11 +118,29 @@ def _first_traversal(args: Sequence[Any], _: Any) -> int:
     return traversal(args[0]) if args else 0
 
 
+# The length of the pattern that each named format counts as.
+_FORMAT_SIZES = {
+    "byte": 84,
+    "date": 71,
+    "datetime": 71,
+    "DNS1035Label": 30,
+    "DNS1035LabelPrefix": 30,
+    "DNS1123Label": 30,
+    "DNS1123LabelPrefix": 30,
+    "DNS1123Subdomain": 60,
+    "DNS1123SubdomainPrefix": 60,
+    "LabelValue": 40,
+    "QualifiedName": 60,
+    "URI": 1103,
+    "uuid": 70,
+}
+
+
 def _format(args: Sequence[Any], _: Any) -> int:
-    regex = getattr(args[0], "max_regex_size", None)
-    if regex is None:
+    pattern = _FORMAT_SIZES.get(getattr(args[0], "name", ""))
+    if pattern is None:
         return 1
-    return scaled(1.0 + size(args[1])) * scaled(regex, _REGEX)
+    return scaled(1.0 + size(args[1])) * scaled(pattern, _REGEX)
 
 
 def _in_range(parse: str, extra: bool) -> Callable[[str], Cost]:
