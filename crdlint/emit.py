@@ -219,9 +219,10 @@ def _shifted(lines: Iterable[str], shift: int) -> Iterable[str]:
 
 def is_plain(text: str) -> bool:
     """Tell whether every reader of YAML takes an unquoted text for that text."""
+    if text.lower() in _SPECIAL:
+        return False
     return (
         _PLAIN.fullmatch(text) is not None
-        and text.lower() not in _SPECIAL
         and text.lower().lstrip("+-") not in (".inf", ".nan")
         and yaml_scalars.resolve(text) is text
         and not text.startswith((".", "-")) | text.endswith(":")
