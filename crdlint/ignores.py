@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint.finding import EXTERNAL, IN_SOURCE, Finding, Spot, fingerprint
 from crdlint.rule import declare
+from crdlint.spelling import meant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -138,7 +139,7 @@ class Ignores:
                 yield from _finding(INVALID, text, directive, here)
             for rule in dict.fromkeys(directive.rules):
                 if rule not in known:
-                    text = f"there is no rule {rule!r}{_meant(rule, known)}"
+                    text = f"there is no rule {rule!r}{meant(rule, known)}"
                     yield from _finding(INVALID, text, directive, here)
                 elif rule not in directive.used and judged(rule) and here.judge(rule) is not None:
                     text = f"nothing of {rule} is found {_WHERE[directive.scope]}"
@@ -157,14 +158,6 @@ class Ignores:
 
 
 _WHERE = {LINE: "on this line", FILE: "in this file", CRD: "in this CRD"}
-
-
-def _meant(word: str, known: Iterable[str]) -> str:
-    """Return a question for what was perhaps meant, or ""."""
-    import difflib
-
-    close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _finding(rule: str, text: str, directive: Directive, policy: Policy) -> Iterator[Finding]:
