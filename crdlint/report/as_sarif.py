@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from crdlint import __version__
-from crdlint.finding import SEVERITIES
 from crdlint.pages import URL, Page, PageError, page
 from crdlint.report import HOME, headline, relative
 from crdlint.report.linehash import line_hashes
@@ -22,22 +21,19 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
 MOST_RESULTS = 25_000  # GitHub refuses a run with more
+MOST_BYTES = 10_000_000  # compressed; GitHub refuses a larger file
 MOST_TEXT = 1024  # characters of a description that GitHub takes
 MOST_LINKS = 10  # of the places of a folded finding
 
 
 def render(findings: Iterable[Finding], summary: Summary, options: Options) -> str:
-    """Return the report as SARIF; of more than 25,000 findings the worst are kept."""
+    """Return the report as SARIF; where GitHub takes no more, the worst findings are kept."""
     del summary
-    kept = list(findings)
-    total = len(kept)
-    if total > MOST_RESULTS:
-        worst = sorted(range(total), key=lambda i: SEVERITIES.index(kept[i].severity))
-        kept = [kept[i] for i in sorted(worst[:MOST_RESULTS])]
+    found = list(findings)
+    kept = [found[i] for i in _worst([LEVELS[each.severity] for each in found], MOST_RESULTS)]
     rules = sorted({finding.rule for finding in kept})
     number = {rule: i for i, rule in enumerate(rules)}
     places = _Places(options)
-    results = [_result(finding, number[finding.rule], places) for finding in kept]
     run: dict[str, Any] = {
         "tool": {
             "driver": {
@@ -48,22 +44,60 @@ def render(findings: Iterable[Finding], summary: Summary, options: Options) -> s
                 "rules": [_rule(rule) for rule in rules],
             }
         },
-        "invocations": [_invocation(total)],
+        "invocations": [{"executionSuccessful": True}],
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The repository's root."}}},
         "columnKind": "utf16CodeUnits",
-        "results": results,
+        "results": [_result(finding, number[finding.rule], places) for finding in kept],
     }
     if options.category:
         run["automationDetails"] = {"id": options.category}
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+    if len(kept) < len(found):
+        _say_cut(run, len(found))
+    return write([run])
 
 
-def _invocation(total: int) -> dict[str, Any]:
-    invocation: dict[str, Any] = {"executionSuccessful": True}
-    if total > MOST_RESULTS:
-        text = f"The worst {MOST_RESULTS} of {total} findings are in this report."
-        invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
-    return invocation
+def write(runs: list[dict[str, Any]]) -> str:
+    """Return runs as one SARIF file, less the least of their results where it would be too large.
+
+    Runs of one file need automationDetails of their own, or GitHub refuses it.
+    """
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": runs}
+    while True:
+        text = json.dumps(log, indent=1) + "\n"
+        size = _compressed(text) if len(text) > MOST_BYTES else 0
+        if size <= MOST_BYTES or not any(run["results"] for run in runs):
+            return text
+        for run in runs:
+            _keep_worst(run, int(len(run["results"]) * MOST_BYTES / size * 0.9))
+
+
+def _compressed(text: str) -> int:
+    import zlib
+
+    return len(zlib.compress(text.encode()))
+
+
+def _worst(levels: list[str], most: int) -> list[int]:
+    """Return the indices of the worst of some levels, at most so many, in their order."""
+    ranks = list(LEVELS.values())
+    worst = sorted(range(len(levels)), key=lambda i: ranks.index(levels[i]))
+    return sorted(worst[:most])
+
+
+def _keep_worst(run: dict[str, Any], most: int) -> None:
+    """Keep the worst results of a run; its rules stay, so that their numbers do."""
+    results = run["results"]
+    run["results"] = [results[i] for i in _worst([row["level"] for row in results], most)]
+    _say_cut(run, len(results))
+
+
+def _say_cut(run: dict[str, Any], before: int) -> None:
+    """Say in a run how many findings there were before some were left out."""
+    properties = run.setdefault("properties", {})
+    total = properties.setdefault("findings", before)
+    text = f"The worst {len(run['results'])} of {total} findings are in this report."
+    notification = {"level": "warning", "message": {"text": text}}
+    run["invocations"][0]["toolExecutionNotifications"] = [notification]
 
 
 class _Places:
@@ -155,6 +189,8 @@ def _result(finding: Finding, index: int, places: _Places) -> dict[str, Any]:
     properties: dict[str, Any] = {"crd": finding.crd} if finding.crd else {}
     if finding.server:
         properties["server"] = [f"{kind} {field}".strip() for kind, field in finding.server]
+    if finding.witnessed:
+        properties["witness"] = {"object": finding.witness, **finding.witnessed}
     if properties:
         result["properties"] = properties
     return result
