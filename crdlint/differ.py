@@ -43,9 +43,22 @@ rules.ALL_IDS.update(dict.fromkeys(("crd-added", "crd-removed", "rollback-unsafe
 
 
 class Options:
-    """What a comparison is told besides the two sides."""
+    """What a comparison is told besides the two sides, and what it leaves besides the findings.
 
-    __slots__ = ("established", "fold", "held_to", "minor", "stored_versions")
+    `counts` tells whether a finding is to be reported, before equal ones are folded. `aside` gets
+    those that are not but were put aside, `names` the CRDs that were compared.
+    """
+
+    __slots__ = (
+        "aside",
+        "counts",
+        "established",
+        "fold",
+        "held_to",
+        "minor",
+        "names",
+        "stored_versions",
+    )
 
     def __init__(
         self,
@@ -55,7 +68,11 @@ class Options:
         stored_versions: list[str] | Callable[[str], list[str] | None] | None = None,
         held_to: str = "beta",
         fold: bool = True,
+        counts: Callable[[Finding], bool] | None = None,
     ) -> None:
+        self.counts = counts
+        self.aside: list[Finding] = []
+        self.names: set[str] = set()
         self.minor = minor
         self.established = established
         self.stored_versions = stored_versions
@@ -96,12 +113,13 @@ def diff(
     """
     summary = Summary()
     before, after = read_sides(old, new, options, summary)
+    options.names.update(subject.name for subject in (*before, *after))
     findings: list[Finding] = []
     for a, b in pair(before, after):
         if a is None:
-            findings += _added(b)
+            findings += _counting(_added(b), options)
         elif b is None:
-            findings += _removed(a)
+            findings += _counting(_removed(a), options)
         else:
             findings += _update(a, b, options)
     findings.sort(key=order)
@@ -250,6 +268,22 @@ def _akin(a: Subject, b: Subject) -> bool:
     return any(x.get(key) and x.get(key) == y.get(key) for key in ("kind", "plural"))
 
 
+def _counting(
+    findings: Iterable[Finding], options: Options, *, to_fold: bool = False
+) -> list[Finding]:
+    """Return the findings that are to be reported, and keep what was put aside."""
+    if options.counts is None:
+        return list(findings)
+    kept, aside = [], []
+    for finding in findings:
+        if options.counts(finding):
+            kept.append(finding)
+        elif finding.suppressed:
+            aside.append(finding)
+    options.aside += fold(aside, one_by_one=not options.fold) if to_fold else aside
+    return kept
+
+
 def _added(subject: Subject | None) -> Iterator[Finding]:
     if subject is not None:
         if subject.crd is None:
@@ -282,21 +316,25 @@ def _whole(subject: Subject, rule: str, message: str) -> Finding:
 
 def _update(old: Subject, new: Subject, options: Options) -> Iterator[Finding]:
     """Yield what the server says to one update, then who else it hurts."""
-    for hit in new.hits:
-        if hit.claims or new.crd is None:
-            yield _from_hit(new, hit)
+    hits = [_from_hit(new, hit) for hit in new.hits if hit.claims or new.crd is None]
+    yield from _counting(hits, options)
     if old.crd is None or new.crd is None:
         return
     refused = [_refusal(new, problem) for problem in ratchets.update(old.crd, new.crd)]
-    found = [
-        finding
-        for problem in compare(old.crd, new.crd)
-        if (finding := _finding(old, new, problem, options)) is not None
-    ]
-    yield from refused
-    yield from fold(found, one_by_one=not options.fold)
+    causes: dict[int, Problem] = {}
+    found = []
+    for problem in compare(old.crd, new.crd):
+        finding = _finding(old, new, problem, options)
+        if finding is not None:
+            causes[id(finding)] = problem
+            found.append(finding)
+    yield from _counting(refused, options)
+    counting = _counting(found, options, to_fold=True)
+    folded = fold(counting, one_by_one=not options.fold)
+    _witness(old.crd, new.crd, [(finding, causes[id(finding)]) for finding in folded])
+    yield from folded
     if not any("server-refuses" in finding.effects for finding in (*refused, *found)):
-        yield from _way_back(old, new, options)
+        yield from _counting(_way_back(old, new, options), options)
 
 
 def _way_back(old: Subject, new: Subject, options: Options) -> Iterator[Finding]:
@@ -324,6 +362,25 @@ def _way_back(old: Subject, new: Subject, options: Options) -> Iterator[Finding]
         yield _whole(new, "rollback-unsafe", f"a rollback is not safe, {said}: {each}")
 
 
+def _witness(old: Crd, new: Crd, hurting: list[tuple[Finding, Problem]]) -> None:
+    """Add to each finding that hurts objects or writers one that shows it, or why there is none."""
+    hurting = [pair for pair in hurting if not _HURT.isdisjoint(pair[0].effects)]
+    if not hurting:
+        return
+    from crdlint import witnessing
+
+    known = witnessing.Witnesses(old, new)
+    for finding, problem in hurting:
+        try:
+            witness = known.of(problem)
+        except witnessing.Unproven as error:
+            finding.unproven = str(error)
+        else:
+            finding.witness = witness.object
+            finding.witnessed = witnessing.described(witness)
+
+
+_HURT = frozenset(("stored-objects", "writers"))  # whom a witness speaks for
 _HARMS = {"server-refuses", "stored-objects"}
 
 

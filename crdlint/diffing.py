@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from crdlint import differ, kubernetes, reading
+from crdlint import acknowledge, differ, ignores, kubernetes, pages, reading
 from crdlint import document as documents
 from crdlint.api import Report
 from crdlint.differ import DiffError, Options
 from crdlint.finding import order
+from crdlint.policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from crdlint.acknowledge import Acknowledgement
     from crdlint.document import Document
     from crdlint.finding import Finding
     from crdlint.source import Source
@@ -30,6 +32,8 @@ def diff(
     stored_versions: list[str] | Callable[[str], list[str] | None] | None = None,
     held_to: str = "beta",
     fold: bool = True,
+    policy: Policy | None = None,
+    acknowledged: Sequence[Acknowledgement] = (),
 ) -> Report:
     """Compare what a server holds with what is to replace it.
 
@@ -42,14 +46,24 @@ def diff(
             CRD; by default what the status says.
         held_to: versions below this stability (alpha, beta, stable) are held to less.
         fold: make one finding of the same change in many places.
+        policy: which rules count, and how much; the default profile by default.
+        acknowledged: findings that are meant.
 
     Raises:
         SourceError: a side cannot be read.
         DiffError: the sides cannot be compared.
     """
     report = Report(minors or [kubernetes.NEWEST])
-    before, after = _read(old, report), _read(new, report)
-    by_key: dict[tuple[Any, ...], tuple[Finding, list[int]]] = {}
+    policy = policy or Policy()
+    before = _read(old, report)
+    after = _read(new, report, heed=True)
+
+    def counts(finding: Finding) -> bool:
+        here = policy.for_file(finding.spot.file)
+        return here.settle(finding) and not report.ignores.hides(finding, here)
+
+    found: list[tuple[int, Finding]] = []
+    aside: list[tuple[int, Finding]] = []
     for minor in report.minors:
         options = Options(
             minor,
@@ -57,32 +71,47 @@ def diff(
             stored_versions=stored_versions,
             held_to=held_to,
             fold=fold,
+            counts=counts,
         )
-        found, summary = differ.diff(before, after, options)
+        findings, summary = differ.diff(before, after, options)
         report.summary.documents, report.summary.crds = summary.documents, summary.crds
-        for finding in found:
-            key = (*order(finding), finding.severity, finding.help, tuple(finding.server or ()))
-            by_key.setdefault(key, (finding, []))[1].append(minor)
-    for finding, held in by_key.values():
-        if len(held) < len(report.minors):
-            finding.servers = kubernetes.spell_minors(held)
-        report.findings.append(finding)
-    report.findings.sort(key=order)
-    for finding in report.findings:
-        report.summary.counts[finding.severity] += 1
+        report.names |= options.names
+        found += ((minor, finding) for finding in findings)
+        aside += ((minor, finding) for finding in options.aside)
+    report.findings = list(_over_minors(found, report.minors))
+    report.suppressed = list(_over_minors(aside, report.minors))
+    report.findings += report.ignores.findings(policy, lambda name: pages.page(name).of_diff)
+    report.close()
+    acknowledge.apply(acknowledged, report, policy)
     if not any(not document.skipped for document in before):
         report.summary.notes.append("the old side has no CustomResourceDefinition")
     return report
 
 
-def _read(sources: Iterable[Source], report: Report) -> list[Document]:
+def _over_minors(found: Iterable[tuple[int, Finding]], minors: list[int]) -> Iterator[Finding]:
+    """Make one of the findings that several servers share, which says for which it holds."""
+    by_key: dict[tuple[Any, ...], tuple[Finding, list[int]]] = {}
+    for minor, finding in found:
+        key = (*order(finding), finding.severity, finding.help, tuple(finding.server or ()))
+        by_key.setdefault(key, (finding, []))[1].append(minor)
+    for finding, held in by_key.values():
+        if len(held) < len(minors):
+            finding.servers = kubernetes.spell_minors(held)
+        yield finding
+
+
+def _read(sources: Iterable[Source], report: Report, *, heed: bool = False) -> list[Document]:
+    """Read one side; `heed` the ignores in it."""
     found: list[Document] = []
     for source in sources:
         data = source.read()
         report.summary.files += 1
         if not os.path.isfile(source.name):
             report.texts[source.name] = data
-        found += documents.read(data, source.name, wanted=reading.WANTED)
+        documents_of_file = list(documents.read(data, source.name, wanted=reading.WANTED))
+        if heed and ignores.WORD in data:
+            report.ignores.read(documents_of_file)
+        found += documents_of_file
     return found
 
 

@@ -56,7 +56,8 @@ class Finding:
     `server` has (type, field) pairs as the API server prints them, or is None.
     `servers` says which Kubernetes versions it holds for ("1.28-1.30") when several were asked.
     `places` lists every place of a finding that folds several, the first being `spot`.
-    `old`, `effects` and `witness` belong to `diff`.
+    `old`, `effects` and `witness` belong to `diff`: `witness` is an object that was taken before,
+    `witnessed` what becomes of it now, `unproven` why there is none though somebody is hurt.
     `suppressed` is how a finding that does not count was put aside: IN_SOURCE or EXTERNAL, and why.
     """
 
@@ -76,7 +77,9 @@ class Finding:
         "severity",
         "spot",
         "suppressed",
+        "unproven",
         "witness",
+        "witnessed",
     )
 
     def __init__(
@@ -108,6 +111,8 @@ class Finding:
         self.effects: list[str] = []
         self.old: Spot | None = None
         self.witness: Any = None
+        self.witnessed: dict[str, Any] = {}
+        self.unproven = ""
         self.suppressed: tuple[str, str] | None = None
 
 
