@@ -1,4 +1,4 @@
-"""Read JSON documents with the json module, as encoding/json would; places when asked for."""
+"""Read JSON with the json module, as encoding/json would, places when asked for; write it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from crdlint.yaml_build import Map, Seq
 from crdlint.yaml_scalars import ScalarError, json_number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from crdlint.yaml_build import Built
 
 _TOKEN = re.compile(r"""[ \t\n\r]*("(?:[^"\\]|\\.)*"|[\[\]{},:]|[^ \t\n\r"\[\]{},:]+)""")
@@ -53,6 +55,50 @@ def _whole(match: re.Match[str]) -> str:
     """Put U+FFFD in place of half a surrogate pair, as Go does."""
     text = match.group()
     return "\\ufffd" if len(text) == 6 else text
+
+
+def dump(value: Any, *, ascii: bool = False) -> str:  # noqa: A002 - as json.dumps's ensure_ascii
+    """Return a value as JSON on one line, however deep it is."""
+    encode = _ASCII if ascii else _UNICODE
+    try:
+        return encode(value)
+    except RecursionError:
+        return "".join(_pieces(value, encode))
+
+
+_ASCII = json.JSONEncoder(ensure_ascii=True, allow_nan=False).encode
+_UNICODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def _pieces(value: Any, encode: Callable[[Any], str]) -> Iterator[str]:
+    """Yield the pieces of a JSON text, the containers from a stack of open ones."""
+    stack: list[tuple[Iterator[Any], str]] = []
+    first = True
+    ahead: Any = iter([value])
+    end = ""
+    while True:
+        for item in ahead:
+            text = "" if first else ", "
+            if end == "}":
+                key, item = item  # noqa: PLW2901
+                text += f"{encode(str(key))}: "
+            first = not isinstance(item, (dict, list)) or not item
+            if first:
+                yield text + encode(item)
+                first = False
+                continue
+            stack.append((ahead, end))
+            is_map = isinstance(item, dict)
+            yield text + ("{" if is_map else "[")
+            ahead, end = (iter(item.items()), "}") if is_map else (iter(item), "]")
+            first = True
+            break
+        else:
+            if not stack:
+                return
+            yield end
+            ahead, end = stack.pop()
+            first = False
 
 
 def positions(text: str, built: Built) -> Any:

@@ -93,11 +93,17 @@ class Given:
         return f"{kind}.{group}" if group else kind
 
     def name(self) -> str:
-        """Return namespace and name, for telling objects apart."""
+        """Return metadata.name, "" where it is not there or no text."""
+        return self._metadata("name")
+
+    def namespace(self) -> str:
+        """Return metadata.namespace, "" where it is not there or no text."""
+        return self._metadata("namespace")
+
+    def _metadata(self, key: str) -> str:
         metadata = self.data.get("metadata") if isinstance(self.data, dict) else None
-        if not isinstance(metadata, dict):
-            return ""
-        return f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
+        found = metadata.get(key) if isinstance(metadata, dict) else None
+        return found if isinstance(found, str) else ""
 
     def locate(self, path: Path, *, key: bool = False) -> Span:
         """Return the span of a place in this object."""
@@ -157,7 +163,7 @@ class Sheet:
         span = span or self.given.locate(path, key=key)
         spot = _spot(self.given, span, path, self.version)
         # Two objects of a file may have the same fault; the name tells them apart.
-        identity = f"{self.given.name()} {field}"
+        identity = f"{self.given.namespace()}/{self.given.name()} {field}"
         finding = Finding(
             rule,
             severity or page.severity,
@@ -222,6 +228,11 @@ class Sheet:
         named = ", ".join(served) or "no version at all"
         message = f"{version or 'no version'} is not served; the CRD serves {named}"
         self.add(NOT_SERVED, message, ("apiVersion",), claims=[("NoMatch", "apiVersion")])
+
+    def no_status(self, version: str) -> None:
+        """Add that a version has no status to write to alone."""
+        message = f"{version} has no status subresource, so its status is written with the rest"
+        self.add(NOT_SERVED, message, ("apiVersion",), claims=[("NotFound", "")])
 
     def unknown_kind(self, label: str) -> None:
         """Add that no CRD has the kind."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crdlint.source import Source
 
     Key = tuple[str, str]  # group and kind
+    Named = tuple[str, str, str]  # group, kind and name
 
 __all__ = ["Judged", "ValidateError", "ValidateReport", "validate"]
 
@@ -136,6 +137,7 @@ def validate(
     objects: Iterable[Source],
     *,
     minors: list[int] | None = None,
+    olds: Iterable[Source] | None = None,
     strict: bool = False,
     strict_kinds: bool = False,
     status: bool = False,
@@ -146,17 +148,21 @@ def validate(
         crds: where the definitions come from.
         objects: where the objects come from; files may hold several, and Lists.
         minors: Kubernetes minors, such as `[30, 31]`; the newest known by default.
+        olds: where the objects come from that others update: those of the same kind, namespace
+            and name. What has none is created.
         strict: refuse unknown fields and duplicate keys, as `kubectl` asks for.
         strict_kinds: make an error of each object whose kind no CRD has.
         status: write to the status subresource.
 
     Raises:
         SourceError: a source cannot be read.
-        ValidateError: there is no CRD.
+        ValidateError: there is no CRD, or an old object cannot be read.
     """
     report = ValidateReport(minors or [kubernetes.NEWEST])
     kinds = _kinds(crds, report)
     run = _Run(report, kinds, strict=strict, strict_kinds=strict_kinds, status=status)
+    if olds is not None:
+        run.olds = _olds(olds, run.known)
     for source in objects:
         data = source.read()
         report.summary.files += 1
@@ -170,6 +176,10 @@ def validate(
         report.summary.counts[finding.severity] += 1
     if report.unknown:
         report.summary.notes.append(_unknown_kinds(report.unknown))
+    if run.created:
+        what = "object has" if run.created == 1 else "objects have"
+        text = f"{run.created} {what} no old one of the same kind and name, so it counts as created"
+        report.summary.notes.append(text)
     return report
 
 
@@ -230,10 +240,40 @@ def _decoded(subject: Subject, raw: Any, minor: int) -> Mapping[str, Any]:
     return {}
 
 
-class _Run:
-    """One run over objects: what was asked for, and the report that grows."""
+def _olds(sources: Iterable[Source], known: set[str]) -> dict[Named, list[Given]]:
+    """Read the objects that others update, by group, kind and name."""
+    found: dict[Named, list[Given]] = {}
+    for source in sources:
+        for document in documents.read(source.read(), source.name):
+            if document.error is not None:
+                line = document.error.line or document.first_line
+                raise ValidateError(
+                    f"{document.name}:{line}: this old object does not parse:"
+                    f" {document.error.message}; write it as kubectl get -o yaml prints it"
+                )
+            for given in objects_in(document, known):
+                group, _, kind = given.identity()
+                found.setdefault((group, kind, given.name()), []).append(given)
+    return found
 
-    __slots__ = ("kinds", "known", "report", "status", "strict", "strict_kinds")
+
+class _Run:
+    """One run over objects: what was asked for, and the report that grows.
+
+    `olds` has the objects that others update, or is None where all are created; `created` counts
+    those that had none.
+    """
+
+    __slots__ = (
+        "created",
+        "kinds",
+        "known",
+        "olds",
+        "report",
+        "status",
+        "strict",
+        "strict_kinds",
+    )
 
     def __init__(
         self,
@@ -250,6 +290,8 @@ class _Run:
         self.strict = strict
         self.strict_kinds = strict_kinds
         self.status = status
+        self.olds: dict[Named, list[Given]] | None = None
+        self.created = 0
 
     def document(self, document: Document) -> None:
         """Judge every object of a document by every server asked."""
@@ -292,16 +334,35 @@ class _Run:
             self.report.findings.append(refused)
         if served is None:
             sheet.not_served(version, kind.served_versions())
+        elif self.status and not served.status:
+            sheet.no_status(version)
         else:
-            outcome = self.take(served, sheet.given)
+            outcome = self.take(kind, served, sheet.given)
             sheet.outcome(outcome, served)
             judged.pruned, judged.stored = outcome.pruned, outcome.stored
         judged.accepted = judged.accepted and not sheet.refused
         return True
 
-    def take(self, served: Served, given: Given) -> Outcome:
-        """Send an object through one version."""
-        return resource.take(served, given.data, keep_status=self.status)
+    def take(self, kind: Kind, served: Served, given: Given) -> Outcome:
+        """Send an object through one version: as an update of the old one, where it has one."""
+        old = self.old(given, served) if self.olds is not None else None
+        if old is None:
+            self.created += self.olds is not None and served.minor == self.report.minors[0]
+            return resource.take(served, given.data, keep_status=self.status)
+        stored = kind.version(old.identity()[1])
+        return resource.update(served, old.data, given.data, stored=stored, status=self.status)
+
+    def old(self, given: Given, served: Served) -> Given | None:
+        """Return the object that another one updates; a namespace left out may be any."""
+        group, _, kind = given.identity()
+        found = (self.olds or {}).get((group, kind, given.name()), [])
+        if not served.namespaced:
+            return found[0] if found else None
+        own = given.namespace()
+        same = [old for old in found if old.namespace() == own]
+        if not same and len(found) == 1 and "" in (own, found[0].namespace()):
+            same = found
+        return same[0] if same else None
 
     def unknown(self, sheet: Sheet) -> None:
         """Count an object whose kind no CRD has."""

@@ -29,9 +29,11 @@ def nearest(page: Page, example: Example, role: str) -> Example | None:
 def test_example(page: Page, example: Example) -> None:
     crd = nearest(page, example, "crd")
     assert crd is not None, "an object needs the CRD of its kind, as a block before it"
+    old = next((e for e in page.examples if e.role == "old" and e.section == example.section), None)
     report = validating.validate(
         [Source("crd.yaml", crd.document.encode)],
         [Source("object.yaml", example.text.encode)],
+        olds=[Source("old.yaml", old.text.encode)] if old else None,
         minors=[example.minor] if example.minor else None,
         strict_kinds=True,
     )

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 import click
 
 from crdlint import options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crdlint.validating import Judged, ValidateReport
+
+STORED, DIFF = "stored", "diff"
 
 
 @click.command(
@@ -21,18 +31,33 @@ from crdlint import options
     help="CRDs of the objects: a file, a folder, -, REVISION:PATH of git or cluster:NAME. "
     "Repeatable.",
 )
+@click.option(
+    "--old",
+    "olds",
+    multiple=True,
+    metavar="PATH",
+    help="The stored objects, which those of the same kind, namespace and name update.",
+)
 @click.option("--strict", is_flag=True, help="Refuse unknown fields, as kubectl asks for.")
 @click.option("--strict-kinds", is_flag=True, help="Refuse objects whose kind no CRD has.")
 @click.option(
     "--subresource", type=click.Choice(("status",)), help="Write to this subresource instead."
 )
+@click.option(
+    "--show",
+    type=click.Choice((STORED, DIFF)),
+    help="Print the objects as the server stores them, or what it changes in them; the report in"
+    " text then goes to stderr.",
+)
 @options.findings
 def validate(
     paths: tuple[str, ...],
     crds: tuple[str, ...],
+    olds: tuple[str, ...],
     strict: bool,
     strict_kinds: bool,
     subresource: str | None,
+    show: str | None,
     minors: list[int] | None,
     outputs: list[tuple[str, str]],
     fail_on: str,
@@ -44,6 +69,8 @@ def validate(
     OBJECT is a file, a folder, - for stdin, or REVISION:PATH of git; files may hold several
     objects, and Lists as `kubectl get -o yaml` prints them.
     """
+    if show and any(not file and name != "text" for name, file in outputs):
+        raise click.UsageError(f"--show {show} has stdout; name a file for the report, as FMT=FILE")
     from crdlint import validating
     from crdlint.policy import fails
     from crdlint.revision import side
@@ -54,10 +81,65 @@ def validate(
             [source for path in crds for source in side(path)],
             [source for path in paths for source in side(path)],
             minors=minors,
+            olds=[source for path in olds for source in side(path)] if olds else None,
             strict=strict,
             strict_kinds=strict_kinds,
             status=subresource == "status",
         )
     except (SourceError, validating.ValidateError) as error:
         raise click.UsageError(str(error)) from None
-    return options.finish(report, outputs, color, fails(report.findings, fail_on))
+    failed = fails(report.findings, fail_on)
+    if show is None:
+        return options.finish(report, outputs, color, failed)
+    return _finish(report, outputs, color, show, failed=failed)
+
+
+def _finish(
+    report: ValidateReport,
+    outputs: list[tuple[str, str]],
+    color: str,
+    show: str,
+    *,
+    failed: bool,
+) -> int:
+    """Print what becomes of the objects on stdout, and the report beside it."""
+    from crdlint.report import render
+
+    status = options.finish(report, [pair for pair in outputs if pair[1]], color, failed)
+    if ("text", "") in outputs:
+        # The colours of stdout say nothing about stderr.
+        click.echo(
+            render("text", report, color=color == "always", texts=report.texts), nl=False, err=True
+        )
+    for text in _stored(report.judged) if show == STORED else _changes(report.judged):
+        sys.stdout.write(text)
+    sys.stdout.flush()
+    return status
+
+
+def _stored(judged: list[Judged]) -> Iterator[str]:
+    """Yield the objects as the server stores them, as documents of one stream."""
+    from crdlint import yaml_text
+
+    first = True
+    for one in judged:
+        if one.accepted:
+            yield ("" if first else "---\n") + yaml_text.dump(one.stored)
+            first = False
+
+
+def _changes(judged: list[Judged]) -> Iterator[str]:
+    """Yield what the server changes in each object that it takes, as a unified diff."""
+    from difflib import unified_diff
+
+    from crdlint import yaml_text
+
+    for one in judged:
+        if one.accepted:
+            given, name = one.given, one.given.document.name
+            shown = f"{name} ({'/'.join(filter(None, (given.namespace(), given.name())))})"
+            before, after = (yaml_text.dump(data).splitlines() for data in (given.data, one.stored))
+            for line in unified_diff(
+                before, after, name, shown, "as written", "as stored", lineterm=""
+            ):
+                yield f"{line}\n"

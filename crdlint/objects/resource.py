@@ -191,15 +191,18 @@ def update(
     old: Mapping[str, Any],
     new: Mapping[str, Any],
     *,
+    stored: Served | None = None,
     rules: Rules | None = None,
     status: bool = False,
 ) -> Outcome:
     """Send an object the way of an update (PUT) of another one.
 
     Args:
-        served: the version that the apiVersion and kind of both name.
-        old: the object that the server has, as a client reads it.
+        served: the version that the new object's apiVersion and kind name.
+        old: the object that the server has.
         new: the object that is to replace it.
+        stored: the version that the old object names, where it is another; nothing but the
+            apiVersion is converted.
         rules: evaluates CEL rules in place of the server's own way; NO_RULES counts them as kept.
         status: write to the status subresource, which takes over nothing but the status.
 
@@ -209,10 +212,14 @@ def update(
     """
     outcome = Outcome()
     try:
-        before = decode(served, old, Outcome())
         value = decode(served, new, outcome)
     except _UndecodableError as error:
         outcome.errors.append(error.error)
+        return outcome
+    try:
+        before = _read(served, old, stored or served)
+    except _UndecodableError as error:
+        outcome.errors.append(_refused((), f"the old object: {error}").error)
         return outcome
     # A file may leave the namespace out; both are in the one that the request names.
     given = {"namespace": (value.get("metadata") or {}).get("namespace")}
@@ -229,6 +236,16 @@ def update(
     outcome.errors = check_update(served, value, before, rules=rules, status=status)
     outcome.stored = value
     return outcome
+
+
+def _read(served: Served, old: Mapping[str, Any], stored: Served) -> Object:
+    """Return an object as the server reads it from storage, in the version that is asked for."""
+    value = decode(stored, old, Outcome())
+    if stored is not served:
+        value["apiVersion"] = served.api_version
+        if not served.preserve:
+            value, _ = prune(value, served.schema, root=True)
+    return dict(value)
 
 
 def _meta_on_update(served: Served, new: Object, old: Object) -> Object:
