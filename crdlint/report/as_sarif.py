@@ -122,14 +122,18 @@ class _Places:
         if region["endLine"] == region["startLine"]:
             # A region is at least one character wide, else viewers show none.
             region["endColumn"] = max(region["endColumn"], region["startColumn"] + 1)
-        artifact = {"uri": self.uri(spot.file), "uriBaseId": "%SRCROOT%"}
+        uri = self.uri(spot.file)
+        artifact = {"uri": uri}
+        if not uri.startswith("file:"):
+            artifact["uriBaseId"] = "%SRCROOT%"
         return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
 
     def uri(self, file: str) -> str:
-        """Return the relative URI of a file."""
+        """Return the URI of a file, from the root where it is below that."""
         known = self.uris.get(file)
         if known is None:
-            known = self.uris[file] = quote(relative(file, self.root), safe="/~", errors="replace")
+            known = quote(relative(file, self.root), safe="/~", errors="replace")
+            known = self.uris[file] = f"file://{known}" if known.startswith("/") else known
         return known
 
     def hash(self, spot: Spot) -> str | None:
