@@ -85,6 +85,19 @@ def suggest(
         return _Search(schema, report, minor, most, optional_old_self=optional_old_self).run()
 
 
+def unbounded(schema: Schema, report: RuleReport, *, minor: int) -> list[tuple[Path, str]]:
+    """Return the bounds that a rule's cost depends on and that the schema does not set.
+
+    Each is the path from the schema's root to the node and the keyword that it lacks. `report` is
+    that of `check_schema` for this schema.
+    """
+    if report.decl is None or not report.ok:
+        return []
+    with deep():
+        search = _Search(schema, report, minor, RULE_LIMIT, optional_old_self=False)
+    return [(knob.path, knob.keyword) for knob in search.knobs if knob.before is None]
+
+
 class _Search:
     """The search for one rule."""
 
