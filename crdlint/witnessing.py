@@ -8,6 +8,7 @@ from crdlint.changes import PRESERVE, RULES
 from crdlint.objects.sample import ImpossibleError
 from crdlint.objects.served import Served
 from crdlint.objects.witness import SCALE, WHOLE, Goal, Search, Witness, shown
+from crdlint.tree import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from crdlint.diffrule import Problem
     from crdlint.tree import Crd
 
-HURT = frozenset(("stored-objects", "writers"))  # whom a witness speaks for
 _NOT_FOUND = "none of the objects that were tried tells the two CRDs apart"
 _NO_OBJECT = "no valid object could be made from the old schema"
 # Changes that no object shows by itself.
@@ -236,3 +236,30 @@ def _steps(pair: Pair) -> Iterator[tuple[tuple[str | int, ...], Any, Any]]:
         chain.append((inner.new.step, inner.old.data, inner.new.data))
         inner = inner.parent
     yield from reversed(chain)
+
+
+def described(witness: Witness) -> dict[str, Any]:
+    """Return what becomes of a witness as plain data, as the JSON report has it."""
+    after: dict[str, Any] = {}
+    if witness.gone:
+        after["gone"] = witness.gone
+    if witness.refused:
+        after["refused"] = [
+            {"type": error.type, "field": error.field, "message": error.message}
+            for error in witness.refused
+        ]
+    if witness.others:
+        after["otherErrors"] = witness.others
+    if witness.pruned:
+        after["pruned"] = witness.pruned
+    if witness.changed:
+        after["changed"] = [_change(*change) for change in witness.changed]
+    found: dict[str, Any] = {"request": witness.request}
+    if witness.stored is not None:
+        found["from"] = witness.stored
+    return {**found, "before": "accepted", "after": after}
+
+
+def _change(field: str, before: Any, after: Any) -> dict[str, Any]:
+    sides = {"before": before, "after": after}
+    return {"field": field, **{k: v for k, v in sides.items() if v is not ABSENT}}

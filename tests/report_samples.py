@@ -24,8 +24,11 @@ long: 'LONG'
 TEXTS = {"a/crd.yaml": CRD.encode(), "b c.yaml": b"one\r\ntwo: 2\r\nthree"}
 
 
+LATE = ("servers", "places", "effects", "old", "witness", "witnessed", "unproven")
+
+
 def finding(rule: str, severity: str, message: str, spot: Spot, **more: Any) -> Finding:
-    late = {k: more.pop(k) for k in ("servers", "places", "effects", "old", "witness") if k in more}
+    late = {key: more.pop(key) for key in LATE if key in more}
     made = Finding(rule, severity, message, spot, **more)
     for key, value in late.items():
         setattr(made, key, value)
@@ -74,6 +77,11 @@ def samples() -> list[Finding]:
             old=Spot("a/crd.yaml", 0, 5, 3, 5, 4),
             effects=["writers", "gitops"],
             witness={"a": "ü"},
+            witnessed={
+                "request": "create",
+                "before": "accepted",
+                "after": {"refused": [{"type": "Invalid", "field": "a", "message": "too odd"}]},
+            },
         ),
         finding("unread", "error", "x", Spot("no file.yaml", 0, 3, 1, 3, 6)),
     ]

@@ -27,6 +27,7 @@ MOST_TRIES = 48  # objects that are sent both ways for one witness
 # Goals that are no keyword: a path of the scale subresource, a schema as a whole.
 SCALE, WHOLE = "scale", "schema"
 _JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
+_SKIPPED = "rules-skipped"  # said beside the errors that keep the server from running rules
 _ANY: frozenset[str] = frozenset()
 # By which keywords an error shows a change of a keyword; not named: by any.
 _SHOWN = {
@@ -270,7 +271,8 @@ def shown(
     """Return the witness that an object is, or None where nothing at a place tells old from new."""
     witness = Witness(candidate, request)
     witness.refused = [e for e in after.errors if goal is None or _tells(e, goal, place)]
-    witness.others = len(after.errors) - len(witness.refused)
+    others = [e for e in after.errors if e.keyword != _SKIPPED and e not in witness.refused]
+    witness.others = len(others)
     if witness.refused:
         return witness
     if goal is not None and goal.key in _STRICT and not goal.nested:

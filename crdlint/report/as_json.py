@@ -52,6 +52,10 @@ def as_dict(finding: Finding, *, diff: bool = False) -> dict[str, Any]:
         row["effects"] = finding.effects
         row["old"] = None if finding.old is None else _where(finding.old)
         row["witness"] = finding.witness
+        if finding.witnessed:
+            row["witnessed"] = finding.witnessed
+        elif finding.unproven:
+            row["witnessWhy"] = finding.unproven
     return row
 
 

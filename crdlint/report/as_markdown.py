@@ -23,6 +23,7 @@ _MOST = 50  # rows of a table
 _LONGEST = 300  # characters of a message
 # GitHub takes comments of 65,536 characters and summaries of 1 MiB, and drops what is longer.
 _WHOLE = 65_000
+_MOST_LINES = 16  # of an object
 _SEVERITIES = (("error", "Errors"), ("warning", "Warnings"))
 _VERDICTS = {"error": "❌", "warning": "⚠️", "info": "✅"}
 _MARKS = {"error": "🔴", "warning": "🟡", "info": "⚪"}
@@ -52,6 +53,7 @@ def _report(findings: list[Finding], summary: Summary, options: Options, most: i
     changes = "what changes" if options.diff else "what is wrong"
     for title, group in groups:
         lines += [f"**{title}** ({len(group)})", "", *_table(group, changes, most), ""]
+        lines += _witnesses(group[:most])
     notes = _of(findings, "info")
     if notes:
         lines.append(f"<details><summary>Worth knowing ({len(notes)})</summary>")
@@ -61,6 +63,22 @@ def _report(findings: list[Finding], summary: Summary, options: Options, most: i
         looked += f"; {summary.suppressed} suppressed"
     lines.append(f"<sub>{looked}</sub>")
     return "\n".join(lines) + "\n"
+
+
+def _witnesses(findings: list[Finding]) -> list[str]:
+    """Return the objects that show what breaks, folded away."""
+    shown = [finding for finding in findings if finding.witnessed]
+    if not shown:
+        return []
+    from crdlint.report import witnesses
+
+    lines = [f"<details><summary>Valid before ({count(len(shown), 'object')})</summary>", ""]
+    for finding in shown:
+        said = _text(witnesses.says(finding))
+        lines += [f"`{finding.rule}` {_code(finding.field)}: {said}", "", "```yaml"]
+        lines += [line.replace("```", "~~~") for line in witnesses.lines(finding, most=_MOST_LINES)]
+        lines += ["```", ""]
+    return [*lines, "</details>", ""]
 
 
 def _of(findings: list[Finding], severity: str) -> list[Finding]:
