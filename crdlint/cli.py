@@ -16,6 +16,8 @@ COMMANDS = {
     "cel": "cel",
     "diff": "diff",
     "explain": "rules",
+    "fix": "fix",
+    "export": "export",
     "lint": "lint",
     "rules": "rules",
     "stored": "stored",
