@@ -1,0 +1,233 @@
+"""The `fix` command: the mechanical cures, shown as a diff or written."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from crdlint import options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crdlint.fixing import Fixed
+    from crdlint.source import Source
+
+
+def _rules(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
+    """Read --select: rules that have a fix, each option one or more with commas."""
+    from crdlint import fixes
+
+    fixes.load()
+    named = [word.strip() for text in texts for word in text.split(",") if word.strip()]
+    for name in named:
+        if name in fixes.CURES:
+            continue
+        from crdlint import pages
+
+        known = name in pages.ids()
+        reason = "has no fix" if known else "is no rule"
+        raise click.BadParameter(f"{name} {reason}; crdlint rules lists them")
+    return frozenset(named)
+
+
+@click.command(
+    epilog="Examples: crdlint fix config/crd; crdlint fix --write --select crd-name config/crd; "
+    "kustomize build | crdlint fix -. Exit status: with --diff 1 if there is something to fix, "
+    "with --write 1 if an error remains, 2 wrong usage or a file that cannot be read or written."
+)
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option("--diff", "mode", flag_value="diff", help="Show what would change (the default).")
+@click.option("--write", "mode", flag_value="write", help="Change the files.")
+@click.option("--unsafe", is_flag=True, help="Make fixes that want to be looked at, too.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULE",
+    callback=_rules,
+    help="Fix only what this rule finds. Repeatable, or with commas.",
+)
+@click.option(
+    "--kubernetes-version",
+    "minors",
+    metavar="VERSION",
+    callback=options.minors,
+    help="API server to speak for: 1.30, or a range as 1.28..1.37. Default: the newest.",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(options.PROFILES),
+    default="default",
+    show_default=True,
+    help="Rules to run.",
+)
+@click.option(
+    "--color",
+    type=click.Choice(("auto", "always", "never")),
+    default="auto",
+    show_default=True,
+    help="Colour the diff.",
+)
+def fix(
+    paths: tuple[str, ...],
+    mode: str | None,
+    unsafe: bool,
+    select: frozenset[str],
+    minors: list[int] | None,
+    profile: str,
+    color: str,
+) -> int:
+    """Cure what a machine can cure in CRDs, and leave every other byte as it is.
+
+    PATH is a file, a folder (all .yaml, .yml and .json below it) or - for stdin, whose text goes
+    to stdout as it is after the fixes. Nothing is changed without --write. A fix is made only when
+    the file reads right afterwards: the finding gone, no other come, all other values equal.
+    """
+    from crdlint import fixing, source
+    from crdlint.policy import Policy
+
+    if not paths:
+        raise click.UsageError("name a file, a folder, or - for stdin: crdlint fix config/crd")
+    wanted = fixing.Options(unsafe=unsafe, select=select, minors=minors, policy=Policy(profile))
+    run = _Run(mode, options.coloured(color))
+    for file in source.find(paths):
+        try:
+            data = file.read()
+        except source.SourceError as error:
+            run.fail(str(error))
+            continue
+        run.take(file, data, fixing.fix(data, file.name, wanted), paths)
+    return run.close()
+
+
+class _Run:
+    """Shows or writes what becomes of each file, and counts."""
+
+    def __init__(self, mode: str | None, colour: bool) -> None:
+        self.mode = mode
+        self.colour = colour
+        self.fixed = self.files = self.unsafe = self.errors = 0
+        self.failed = False
+
+    def fail(self, text: str) -> None:
+        self.failed = True
+        click.echo(f"error: {text}", err=True)
+
+    def take(self, file: Source, data: bytes, result: Fixed, paths: Iterable[str]) -> None:
+        """Deal with one file."""
+        for finding, why in result.failed:
+            spot = finding.spot
+            options.note(f"{spot.file}:{spot.line}: {finding.rule} is not fixed: {why}")
+        stdin = file.size < 0
+        if stdin and self.mode != "diff":
+            sys.stdout.buffer.write(result.data)
+            sys.stdout.flush()
+        elif result.data != data:
+            if self.mode != "write":
+                show(file.name, data, result.data, colour=self.colour)
+            elif not self.write(file.name, result.data, paths):
+                return
+        self.files += result.data != data
+        self.fixed += len(result.made)
+        self.unsafe += len(result.unsafe)
+        self.errors += sum(finding.severity == "error" for finding in result.left)
+
+    def write(self, name: str, data: bytes, paths: Iterable[str]) -> bool:
+        """Write a file; return whether that went well."""
+        try:
+            replace(name, data, paths)
+        except WriteError as error:
+            self.fail(str(error))
+            return False
+        return True
+
+    def close(self) -> int:
+        """Say on stderr what was done, and return the exit status."""
+        writes = self.mode == "write"
+        text = "nothing to fix"
+        if self.fixed:
+            verb = "fixed" if writes else "would fix"
+            findings = "finding" if self.fixed == 1 else "findings"
+            files = "1 file" if self.files == 1 else f"{self.files} files"
+            text = f"{verb} {self.fixed} {findings} in {files}"
+            if not writes:
+                text += "; --write changes the files"
+        if self.unsafe:
+            text += f"; {self.unsafe} more with --unsafe"
+        click.echo(text, err=True)
+        if self.failed:
+            return options.WRONG
+        return options.FOUND if (self.errors if writes else self.fixed) else options.CLEAN
+
+
+def show(name: str, before: bytes, after: bytes, *, colour: bool) -> None:
+    """Print a unified diff; the bytes of the lines are those of the file."""
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    for line in diff_lines(name, before, after):
+        text = line.decode("utf-8", "replace")
+        style = styles.get(text[:1]) if colour else None
+        if style:
+            sys.stdout.buffer.write(click.style(text.rstrip("\r\n"), fg=style).encode() + b"\n")
+        else:
+            sys.stdout.buffer.write(line)
+    sys.stdout.flush()
+
+
+def diff_lines(name: str, before: bytes, after: bytes) -> Iterator[bytes]:
+    """Yield the lines of a unified diff of two texts."""
+    import difflib
+
+    file = os.fsencode(name)
+    for line in difflib.diff_bytes(
+        difflib.unified_diff,
+        _lines(before),
+        _lines(after),
+        file,
+        file,
+    ):
+        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+
+
+def _lines(text: bytes) -> list[bytes]:
+    """Cut a text behind its line feeds; a carriage return alone ends no line."""
+    lines = [line + b"\n" for line in text.split(b"\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+class WriteError(Exception):
+    """A file that is not written; the message names file, reason and cure."""
+
+
+def replace(name: str, data: bytes, paths: Iterable[str]) -> None:
+    """Replace a file whole or not at all; links are followed, but not out of the given paths.
+
+    The file keeps its mode. Raises WriteError.
+    """
+    import stat
+    import tempfile
+
+    real = os.path.realpath(name)
+    roots = [os.path.realpath(path) for path in paths]
+    if not any(real == root or real.startswith(os.path.join(root, "")) for root in roots):
+        raise WriteError(f"{name}: is a link to {real}, outside of what was named; name that file")
+    try:
+        mode = stat.S_IMODE(os.stat(real).st_mode)
+        if not mode & 0o222 or not os.access(real, os.W_OK):
+            raise WriteError(f"{name}: may not be written; grant write permission to this user")
+        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(real), prefix=".crdlint-")
+        try:
+            with os.fdopen(handle, "wb") as out:
+                out.write(data)
+            os.chmod(temporary, mode)
+            os.replace(temporary, real)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise WriteError(
+            f"{name}: cannot be written ({error.strerror}); check the folder it is in"
+        ) from None

@@ -1,0 +1,419 @@
+"""Fixes: what to change for a finding, made step by step, and each step proven before it counts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from crdlint import api, fixes, kubernetes, pages, reading, rule
+from crdlint import document as documents
+from crdlint.edits import Edit, Plan, apply, changed, plain, same
+from crdlint.outline import NotEditable
+from crdlint.policy import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from crdlint.document import Document, Path
+    from crdlint.edits import Change
+    from crdlint.finding import Finding, Spot
+
+_BOM = "\ufeff"
+_MOST_STEPS = 400  # of one document, failed ones counted: a bound, not a number to reach
+_INDEX = re.compile(r"\d+")
+
+
+class Fix:
+    """The changes that cure one finding; `title` says in a sentence what they do."""
+
+    __slots__ = ("changes", "finding", "safe", "title")
+
+    def __init__(self, finding: Finding, changes: list[Change], *, safe: bool) -> None:
+        self.finding = finding
+        self.changes = changes
+        self.safe = safe
+        self.title = finding.help or pages.page(finding.rule).cure
+
+
+class Fixed:
+    """A file after its fixes: the new bytes, what was fixed, what could not be and why, the rest.
+
+    `left` has every finding that remains, `unsafe` those of them with a fix that was not asked for.
+    """
+
+    __slots__ = ("crds", "data", "failed", "left", "made", "unsafe")
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.made: list[Fix] = []
+        self.failed: list[tuple[Finding, str]] = []
+        self.left: list[Finding] = []
+        self.unsafe: list[Finding] = []
+        self.crds = 0
+
+
+class Options:
+    """What is to be fixed: rules (none for all), unsafe fixes too or not, for which servers."""
+
+    __slots__ = ("minors", "policy", "select", "unsafe")
+
+    def __init__(
+        self,
+        *,
+        unsafe: bool = False,
+        select: Collection[str] = (),
+        minors: list[int] | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        self.unsafe = unsafe
+        self.select = frozenset(select)
+        self.minors = minors or [kubernetes.NEWEST]
+        self.policy = policy or Policy()
+
+
+def fix(data: bytes, name: str, options: Options) -> Fixed:
+    """Fix what can be fixed in a file; every other byte of it stays.
+
+    A fix counts only when the text reads as it should afterwards: the values that it is about
+    changed, all others equal, its finding gone and no other come.
+    """
+    fixes.load()
+    result = Fixed(data)
+    pieces: list[tuple[int, int, bytes]] = []
+    for document in documents.read(data, name, wanted=reading.WANTED):
+        if document.skipped:
+            continue
+        draft = _Draft(document, options)
+        result.crds += draft.crds
+        if draft.findings:
+            try:
+                start, end, draft.raw = _raw(data, document)
+                _fix_document(draft, options, result)
+                if draft.steps:
+                    pieces.append((start, end, draft.raw.encode()))
+            except NotEditable as error:
+                result.failed += [(f, str(error)) for f in draft.findings if _wanted(f, options)]
+        result.left += draft.findings
+    for start, end, piece in reversed(pieces):
+        result.data = result.data[:start] + piece + result.data[end:]
+    return result
+
+
+def _wanted(finding: Finding, options: Options) -> bool:
+    known = fixes.CURES.get(finding.rule)
+    return (
+        known is not None
+        and (not options.select or finding.rule in options.select)
+        and (options.unsafe or known[0] == fixes.SAFE)
+    )
+
+
+class _Draft:
+    """One document on its way: its text as the file has it, and what lint says of it."""
+
+    __slots__ = ("crds", "document", "findings", "raw", "refused", "steps")
+
+    def __init__(self, document: Document, options: Options) -> None:
+        self.raw = ""
+        self.steps = 0
+        self.take(document, options)
+
+    def take(self, document: Document, options: Options) -> None:
+        self.document = document
+        report = api.Report(options.minors)
+        api.lint_document(document, report, options.policy, [])
+        self.findings = [f for f in report.findings if f.suppressed is None]
+        self.crds = report.summary.crds
+
+
+def _raw(data: bytes, document: Document) -> tuple[int, int, str]:
+    """Return where a document's bytes start and end in its file, and their text as it is."""
+    lines = data.split(b"\n")
+    first = document.first_line - 1
+    start = sum(map(len, lines[:first])) + first
+    count = document.text.count("\n")
+    end = start + sum(map(len, lines[first : first + count])) + count
+    end = min(end, len(data))
+    try:
+        raw = data[start:end].decode("utf-8")
+    except UnicodeDecodeError:
+        raise NotEditable("the file is not UTF-8") from None
+    if _unified(raw) != document.text:
+        raise NotEditable("the text of the document cannot be found in the file")
+    return start, end, raw
+
+
+def _unified(raw: str) -> str:
+    """Return a text as it is read: line feeds alone, one at the end, no byte order mark."""
+    text = raw.replace("\r\n", "\n")
+    return (text if text.endswith("\n") else f"{text}\n").removeprefix(_BOM)
+
+
+def _fix_document(draft: _Draft, options: Options, result: Fixed) -> None:
+    """Fix one document as far as that goes."""
+    failed: dict[tuple[Any, ...], str] = {}
+    most = _MOST_STEPS
+    for _ in range(_MOST_STEPS):
+        batch = _batch(draft, options, failed, most)
+        if batch is None:
+            break
+        chosen, plan = batch
+        why = _step(draft, chosen, plan, options)
+        if not why:
+            result.made += chosen
+            draft.steps += 1
+            most = min(most * 4, _MOST_STEPS)
+        elif len(chosen) == 1:
+            failed[_key(chosen[0].finding)] = why
+            most = _MOST_STEPS
+        else:
+            most = len(chosen) // 2
+    for finding in draft.findings:
+        why = failed.get(_key(finding), "")
+        if why == _UNSAFE:
+            result.unsafe.append(finding)
+        elif why:
+            result.failed.append((finding, why))
+
+
+_UNSAFE = "unsafe"
+
+
+def _batch(
+    draft: _Draft, options: Options, failed: dict[tuple[Any, ...], str], most: int
+) -> tuple[list[Fix], Plan] | None:
+    """Choose fixes that do not touch each other, at most so many; note those that cannot be."""
+    chosen: list[Fix] = []
+    plan: Plan | None = None
+    surgery = _Surgery(draft.document, options.minors)
+    for finding in draft.findings:
+        if finding.rule not in fixes.CURES or _key(finding) in failed:
+            continue
+        if options.select and finding.rule not in options.select:
+            continue
+        try:
+            found = surgery.fix(finding)
+            if found is None:
+                continue
+            if not (found.safe or options.unsafe):
+                failed[_key(finding)] = _UNSAFE
+                continue
+            plan = plan or Plan(draft.document.text)
+            if plan.add(found.changes):
+                chosen.append(found)
+        except NotEditable as error:
+            failed[_key(finding)] = str(error)
+        if len(chosen) == most:
+            break
+    return (chosen, plan) if chosen and plan is not None else None
+
+
+class _Surgery:
+    """Makes fixes of the findings of one document."""
+
+    def __init__(self, document: Document, minors: list[int]) -> None:
+        self.document = document
+        self.minors = minors
+        self.subjects: dict[int | None, reading.Subject] | None = None
+
+    def fix(self, finding: Finding) -> Fix | None:
+        """Return the fix of a finding, None where there is none; raises NotEditable."""
+        level, run = fixes.CURES[finding.rule]
+        if self.subjects is None:
+            minor = max(self.minors)
+            self.subjects = {s.item: s for s in reading.subjects(self.document, minor)}
+        safe = level == fixes.SAFE
+        changes: dict[tuple[str, Path], Change] = {}
+        for spot in _spots(finding):
+            subject = self.subjects.get(spot.item)
+            if subject is None or self.document.data is None:
+                return None
+            case = self._case(finding, spot, subject)
+            for change in run(case):
+                below = change.below(subject.prefix)
+                changes.setdefault((change.kind, below.touched()), below)
+            safe = safe and not case.doubtful
+        return Fix(finding, list(changes.values()), safe=safe) if changes else None
+
+    def _case(self, finding: Finding, spot: Spot, subject: reading.Subject) -> fixes.Case:
+        line = self.document.line(spot.line)
+        text = line[spot.column - 1 : spot.end_column - 1]
+        data = self.document.value(subject.prefix)
+        return fixes.Case(
+            finding.rule, spot.path, finding.message, data, subject.crd, max(self.minors), text
+        )
+
+
+def _spots(finding: Finding) -> list[Spot]:
+    return finding.places or [finding.spot]
+
+
+def _key(finding: Finding) -> tuple[Any, ...]:
+    return finding.rule, finding.spot.item, finding.spot.path, finding.message
+
+
+def _step(draft: _Draft, chosen: list[Fix], plan: Plan, options: Options) -> str:
+    """Make some fixes; return "" and keep them when they prove right, else why they do not."""
+    try:
+        edits = plan.edits()
+        wanted = changed(draft.document.data, plan.changes)
+    except NotEditable as error:
+        return str(error)
+    raw = _edited(draft.raw, draft.document.text, edits)
+    read = list(documents.read(raw.encode(), draft.document.name))
+    if len(read) != 1 or read[0].error is not None:
+        return "the text could not be read any more"
+    new = read[0]
+    if not same(plain(new.data), wanted):
+        return "another value would change"
+    if len(new.duplicates) > len(draft.document.duplicates):
+        return "a key would stand there twice"
+    after = _Draft(new, options)
+    why = _worse(draft.findings, after.findings, chosen)
+    if not why:
+        draft.document, draft.findings, draft.raw = new, after.findings, raw
+    return why
+
+
+def _edited(raw: str, text: str, edits: list[Edit]) -> str:
+    """Make edits of a document's text in the text as the file has it: CRLF and all."""
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    raw_starts = [0, *(match.end() for match in re.finditer("\n", raw))]
+    marked = len(_BOM) if raw.startswith(_BOM) else 0
+
+    def place(offset: int) -> int:
+        row = bisect_right(starts, offset) - 1
+        if row >= len(raw_starts):
+            return len(raw)
+        shift = marked if row == 0 else 0
+        return min(raw_starts[row] + shift + offset - starts[row], len(raw))
+
+    made = []
+    for edit in edits:
+        start = place(edit.start)
+        end = raw.find("\n", start)
+        crlf = raw[end - 1 : end] == "\r" if end > 0 else "\r\n" in raw
+        made.append(Edit(start, place(edit.end), edit.text.replace("\n", "\r\n" if crlf else "\n")))
+    return apply(raw, made)
+
+
+def _worse(before: list[Finding], after: list[Finding], chosen: list[Fix]) -> str:
+    """Say which finding a step left or brought, "" where it did neither.
+
+    What the server did not get to say before, since something else stopped it, may come up.
+    """
+    allowed = Counter(map(_place, before))
+    allowed.subtract(_place(fix.finding) for fix in chosen)
+    cured = {_place(fix.finding) for fix in chosen}
+    gates = _ranks(before)
+    touched = {change.path for fix in chosen for change in fix.changes}
+    for finding in after:
+        here = _place(finding)
+        allowed[here] -= 1
+        if allowed[here] >= 0:
+            continue
+        if here in cured:
+            return f"the finding would stay: {finding.message}"
+        hidden = any(rank < _rank(finding.rule) for rank in gates)
+        if not hidden or _near(finding.spot.path, touched):
+            return f"another finding would come, {finding.rule}: {finding.message}"
+    return ""
+
+
+def _place(finding: Finding) -> tuple[Any, ...]:
+    """Tell findings apart over a change that may number items otherwise."""
+    return finding.rule, finding.spot.item, _INDEX.sub("*", finding.field)
+
+
+def _near(path: Path, touched: set[Path]) -> bool:
+    return any(path[: len(change)] == change for change in touched)
+
+
+_ORDER = (rule.ROOT, rule.KEYWORDS, rule.CONVERT, rule.STRUCTURAL, rule.DEFAULTS, rule.CEL)
+_STOPS_ALL = ("decode-error", "api-version-not-served")
+_UNSTAGED = 99
+_RANK: dict[str, int] = {}
+
+
+def _rank(rule_id: str) -> int:
+    """Return how late in the server's order a rule speaks: only what stops all comes before most.
+
+    Source: the stages of `server`.
+    """
+    if not _RANK:
+        for registered in rule.LINT.values():
+            for check in registered:
+                stage = _ORDER.index(check.stage) + 1 if check.stage in _ORDER else 1
+                _RANK.update(dict.fromkeys(check.ids, stage))
+        _RANK.update(dict.fromkeys(_STOPS_ALL, 0))
+    return _RANK.get(rule_id, 0)
+
+
+def _ranks(findings: Iterable[Finding]) -> set[int]:
+    """Return the ranks of what the server refuses: it does not come to what is later."""
+    return {
+        _rank(finding.rule)
+        for finding in findings
+        if any(kind not in ("Warning", "Strict") for kind, _ in finding.server or ())
+    }
+
+
+class Replacement:
+    """A piece of a file to replace: lines and columns from 1, the end exclusive, and the text."""
+
+    __slots__ = ("column", "end_column", "end_line", "line", "text")
+
+    def __init__(self, document: Document, edit: Edit) -> None:
+        text = document.text
+        self.line, self.column = _position(document, text, edit.start)
+        self.end_line, self.end_column = _position(document, text, edit.end)
+        self.text = edit.text
+
+
+def _position(document: Document, text: str, offset: int) -> tuple[int, int]:
+    row = text.count("\n", 0, offset)
+    start = text.rfind("\n", 0, offset) + 1
+    return document.first_line + row, offset - start + 1
+
+
+def fixes_for(
+    data: bytes, name: str, findings: list[Finding], minors: list[int]
+) -> Iterator[tuple[Finding, Fix, list[Replacement]]]:
+    """Yield the fixes of findings of one file, as what to replace in it.
+
+    For reports: each fix by itself reads as it should, with all other values equal.
+    """
+    fixes.load()
+    by_document: dict[int, list[Finding]] = {}
+    for finding in findings:
+        if finding.rule in fixes.CURES:
+            by_document.setdefault(finding.spot.document, []).append(finding)
+    if not by_document:
+        return
+    for document in documents.read(data, name, wanted=reading.WANTED):
+        if document.skipped or document.index not in by_document:
+            continue
+        surgery = _Surgery(document, minors)
+        for finding in by_document[document.index]:
+            try:
+                found = surgery.fix(finding)
+                if found is None:
+                    continue
+                edits = _proven(document, found)
+            except NotEditable:
+                continue
+            yield finding, found, [Replacement(document, edit) for edit in edits]
+
+
+def _proven(document: Document, found: Fix) -> list[Edit]:
+    """Return the edits of one fix, whose result reads as it should; raises NotEditable."""
+    plan = Plan(document.text)
+    if not plan.add(found.changes):
+        raise NotEditable("its changes get in each other's way")
+    edits = plan.edits()
+    (new,) = documents.read(apply(document.text, edits).encode(), document.name)
+    if new.error is not None or not same(plain(new.data), changed(document.data, found.changes)):
+        raise NotEditable("another value would change")
+    return edits
