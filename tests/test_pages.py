@@ -51,6 +51,7 @@ def test_page_shows_bad_and_good(page: pages.Page) -> None:
 def test_every_page_has_a_check_and_every_check_a_page() -> None:
     differ.load()
     rules.load()
+    rules.load_conventions()
     assert objectfindings.IDS.keys() <= rule.ALL_IDS.keys()
     assert {p.id for p in PAGES} == set(rule.ALL_IDS)
 
