@@ -46,7 +46,9 @@ class Options:
     """What a comparison is told besides the two sides, and what it leaves besides the findings.
 
     `counts` tells whether a finding is to be reported, before equal ones are folded. `aside` gets
-    those that are not but were put aside, `names` the CRDs that were compared.
+    those that are not but were put aside, `names` the CRDs that were compared, `unread` what of OLD
+    could not be read. `trees` says that the sides are states of a repository, not of one CRD: what
+    shares no name is two CRDs, and what cannot be read is left out.
     """
 
     __slots__ = (
@@ -58,6 +60,8 @@ class Options:
         "minor",
         "names",
         "stored_versions",
+        "trees",
+        "unread",
     )
 
     def __init__(
@@ -69,8 +73,11 @@ class Options:
         held_to: str = "beta",
         fold: bool = True,
         counts: Callable[[Finding], bool] | None = None,
+        trees: bool = False,
     ) -> None:
         self.counts = counts
+        self.trees = trees
+        self.unread: list[str] = []
         self.aside: list[Finding] = []
         self.names: set[str] = set()
         self.minor = minor
@@ -115,7 +122,7 @@ def diff(
     before, after = read_sides(old, new, options, summary)
     options.names.update(subject.name for subject in (*before, *after))
     findings: list[Finding] = []
-    for a, b in pair(before, after):
+    for a, b in pair(before, after, trees=options.trees):
         if a is None:
             findings += _counting(_added(b), options)
         elif b is None:
@@ -152,10 +159,11 @@ def _stored(documents: Iterable[Document], options: Options) -> list[Subject]:
             if subject.crd is None:
                 why = subject.hits[0].message if subject.hits else "it is no CRD"
                 line = subject.hits[0].span.line if subject.hits else 1
-                raise DiffError(
-                    f"{document.name}:{line}: the old CRD cannot be read: {why}."
-                    " Name what the cluster holds now as the first argument"
-                )
+                unread = f"{document.name}:{line}: the old CRD cannot be read: {why}"
+                if options.trees:
+                    options.unread.append(unread)
+                    continue
+                raise DiffError(f"{unread}. Name what the cluster holds now as the first argument")
             _assume(subject.crd, options)
             found.append(subject)
     return found
@@ -204,8 +212,12 @@ def _updates(documents: Iterable[Document], options: Options, summary: Summary) 
     return found
 
 
-def pair(old: list[Subject], new: list[Subject]) -> Iterator[tuple[Subject | None, Subject | None]]:
+def pair(
+    old: list[Subject], new: list[Subject], *, trees: bool = False
+) -> Iterator[tuple[Subject | None, Subject | None]]:
     """Match the CRDs of two sides: by name and path, then by name; a single one with a single one.
+
+    The sides are trees where a single one may have come and another one gone.
 
     Raises:
         DiffError: each side has one CRD, and they have nothing in common.
@@ -227,12 +239,14 @@ def pair(old: list[Subject], new: list[Subject]) -> Iterator[tuple[Subject | Non
             twins[id(b)] = known[b.name]
     if len(old) == len(new) == 1 and not twins:
         a, b = old[0], new[0]
-        if not _akin(a, b):
+        akin = _akin(a, b)
+        if not akin and not trees:
             raise DiffError(
                 f"{a.document.name} has {a.name}, {b.document.name} has {b.name}: these are two"
                 " different CRDs. Name two states of the same one, or two folders"
             )
-        twins[id(b)] = a
+        if akin:
+            twins[id(b)] = a
     for b in new:
         yield twins.get(id(b)), b
     paired = {a.name for a in twins.values()}

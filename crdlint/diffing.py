@@ -32,6 +32,7 @@ def diff(
     stored_versions: list[str] | Callable[[str], list[str] | None] | None = None,
     held_to: str = "beta",
     fold: bool = True,
+    trees: bool = False,
     policy: Policy | None = None,
     acknowledged: Sequence[Acknowledgement] = (),
 ) -> Report:
@@ -46,6 +47,8 @@ def diff(
             CRD; by default what the status says.
         held_to: versions below this stability (alpha, beta, stable) are held to less.
         fold: make one finding of the same change in many places.
+        trees: the sides are states of a repository, not of one CRD, so what cannot be read in the
+            old one is noted and left out.
         policy: which rules count, and how much; the default profile by default.
         acknowledged: findings that are meant.
 
@@ -72,10 +75,13 @@ def diff(
             held_to=held_to,
             fold=fold,
             counts=counts,
+            trees=trees,
         )
         findings, summary = differ.diff(before, after, options)
         report.summary.documents, report.summary.crds = summary.documents, summary.crds
         report.names |= options.names
+        if minor == report.minors[-1]:
+            report.summary.notes += options.unread
         found += ((minor, finding) for finding in findings)
         aside += ((minor, finding) for finding in options.aside)
     report.findings = list(_over_minors(found, report.minors))
@@ -83,7 +89,7 @@ def diff(
     report.findings += report.ignores.findings(policy, lambda name: pages.page(name).of_diff)
     report.close()
     acknowledge.apply(acknowledged, report, policy)
-    if not any(not document.skipped for document in before):
+    if not trees and not any(not document.skipped for document in before):
         report.summary.notes.append("the old side has no CustomResourceDefinition")
     return report
 

@@ -86,6 +86,73 @@ def changed(
     return old, new, start
 
 
+def before(revision: str, paths: Sequence[str]) -> Iterator[Source]:
+    """Yield what a revision has of paths of the working tree; files that moved since by both names.
+
+    Raises SourceError.
+    """
+    git.demand_repository(revision)
+    git.demand_commit(revision)
+    inside = [below_top(path) for path in paths]
+    listed = git.ask("diff", "--name-status", "--diff-filter=R", "-M", "-z", revision, "--") or ""
+    words = iter(listed.split("\0"))
+    for _, old, new in zip(words, words, words, strict=False):
+        if any(not path or new == path or new.startswith(f"{path}/") for path in inside):
+            inside.append(old)
+    yield from at_revision(revision, list(dict.fromkeys(inside)), revision, missing_ok=True)
+
+
+def touched(
+    base: str | None, head: str | None, paths: Sequence[str]
+) -> tuple[list[Source], list[Source], str]:
+    """Return what `changed` does, less all files that are the same on both sides.
+
+    Files that git ignores are left out too. A base of `HEAD` may have no commit yet.
+    """
+    git.demand_repository(base or "--base")
+    if base == "HEAD" and not git.is_commit(base):
+        start = (git.ask("hash-object", "-t", "tree", os.devnull) or "").strip()
+    else:
+        start = base or merge_base(head or "HEAD")
+        git.demand_commit(start)
+    if head is not None:
+        git.demand_commit(head)
+    revisions = [start] if head is None else [start, head]
+    inside = [f":(top,literal){_demand_path(path, revisions)}" for path in paths]
+    compare = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-relative")
+    listed = git.ask(*compare, *revisions, "--", *inside) or ""
+    if head is None:
+        new = ("ls-files", "--others", "--exclude-standard", "--full-name", "-z")
+        listed += git.ask(*new, "--", *(inside or [":/"])) or ""
+    names = {name for name in listed.split("\0") if name.endswith(SUFFIXES)}
+    old = list(_some(start, names))
+    if head is not None:
+        return old, list(_some(head, names)), start
+    top = (git.ask("rev-parse", "--show-toplevel") or ".").rstrip("\n")
+    files = [os.path.relpath(os.path.join(top, name)) for name in sorted(names)]
+    return old, [Source(file) for file in files if os.path.isfile(file)], start
+
+
+def _demand_path(path: str, revisions: Sequence[str]) -> str:
+    """Return a path from the top; raise SourceError where neither side has it."""
+    below = below_top(path)
+    if (len(revisions) > 1 or not os.path.lexists(path)) and not any(
+        git.ask("ls-tree", "--full-tree", revision, "--", below or ".") for revision in revisions
+    ):
+        places = [f"in {revision}" for revision in revisions]
+        where = " nor ".join(places if len(places) > 1 else ["here", *places])
+        raise SourceError(path, f"is neither {where}", f"name a path that {revisions[0]} has")
+    return below
+
+
+def _some(revision: str, names: set[str]) -> Iterator[Source]:
+    """Yield the files of a revision that have one of these names, as seen from the top."""
+    if names:
+        for source in at_revision(revision, [""], revision, missing_ok=True):
+            if source.name.removeprefix(f"{revision}:") in names:
+                yield source
+
+
 def merge_base(tip: str) -> str:
     """Return the commit where a line of work left the default branch."""
     target = default_branch()

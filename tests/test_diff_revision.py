@@ -14,6 +14,8 @@ from crdlint.source import SourceError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from crdlint.source import Source
+
 ENVIRONMENT = {
     **os.environ,
     "GIT_AUTHOR_NAME": "a",
@@ -102,6 +104,48 @@ def test_base_and_head(repository: Path) -> None:
     assert new[0].name == "HEAD:config/crd/a.yaml"
     old, new, _ = revision.changed("main", None, ["config/crd/a.yaml"])
     assert len(old) == len(new) == 1
+
+
+def names(sides: tuple[list[Source], list[Source], str]) -> tuple[list[str], list[str]]:
+    return [source.name for source in sides[0]], [source.name for source in sides[1]]
+
+
+def test_touched(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert names(revision.touched("HEAD", None, [])) == ([], [])
+    assert names(revision.touched("main", None, [])) == (
+        ["main:config/crd/a.yaml"],
+        ["config/crd/a.yaml"],
+    )
+    (repository / ".gitignore").write_text("ignored.yaml\n")
+    (repository / "ignored.yaml").write_text("i: 1\n")
+    (repository / "config/new.yaml").write_text("n: 1\n")
+    (repository / "config/crd/b.yml").unlink()
+    git(repository, "mv", "with:colon.yaml", "config/moved.yaml")
+    both = (
+        ["HEAD:config/crd/b.yml", "HEAD:with:colon.yaml"],
+        ["config/moved.yaml", "config/new.yaml"],
+    )
+    assert names(revision.touched("HEAD", None, [])) == both
+    assert names(revision.touched("HEAD", None, ["config/crd"])) == (["HEAD:config/crd/b.yml"], [])
+    assert names(revision.touched("HEAD", None, ["config/crd/b.yml"]))[0] == [both[0][0]]
+    assert names(revision.touched("main", "HEAD", ["config"]))[1] == ["HEAD:config/crd/a.yaml"]
+    monkeypatch.chdir(repository / "config")
+    git(repository, "config", "diff.relative", "true")
+    assert names(revision.touched("HEAD", None, [])) == (both[0], ["moved.yaml", "new.yaml"])
+
+
+def test_touched_before_the_first_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a.yaml").write_text("a: 1\n")
+    monkeypatch.chdir(tmp_path)
+    assert names(revision.touched("HEAD", None, [])) == ([], ["a.yaml"])
+
+
+@pytest.mark.parametrize("head", [None, "HEAD"])
+def test_touched_demands_paths_that_are_there(repository: Path, head: str | None) -> None:
+    del repository
+    with pytest.raises(SourceError, match=r"is neither .* in main"):
+        revision.touched("main", head, ["nothing.yaml"])
 
 
 def test_the_branch_of_a_pull_request(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -130,6 +131,8 @@ def diff(
     from crdlint import diffing
     from crdlint.source import SourceError
 
+    if base == "HEAD" and head is None:  # as our hook says; pre-commit may check a range
+        base = os.environ.get("PRE_COMMIT_FROM_REF") or base
     try:
         old, new = _sides(paths, base, head)
         if all_changes:
@@ -137,15 +140,24 @@ def diff(
             for line in diffing.all_changes(old, new, minor=minor):
                 click.echo(line)
             return 0
-        report = diffing.diff(
-            old,
-            new,
-            minors=minors,
-            established=False if not_established else None,
-            stored_versions=_stored(stored_versions, stored_from_history, paths, base),
-            held_to=stability,
-            fold=not no_fold,
-        )
+        trees = base is not None or head is not None
+
+        def compare(old: list[Source], new: list[Source]) -> Report:
+            return diffing.diff(
+                old,
+                new,
+                minors=minors,
+                established=False if not_established else None,
+                stored_versions=_stored(stored_versions, stored_from_history, paths, base),
+                held_to=stability,
+                fold=not no_fold,
+                trees=trees,
+            )
+
+        report = compare(old, new)
+        if trees and any(finding.rule == "crd-removed" for finding in report.findings):
+            # A file that did not change may still have it, so look at all of them.
+            report = compare(*_whole(paths, base, head))
     except (SourceError, diffing.DiffError) as error:
         raise click.UsageError(str(error)) from None
     return _finish(report, outputs, color, failed=_failed(report, fail_on))
@@ -180,11 +192,16 @@ def _stored(
 
 
 def _sides(paths: tuple[str, ...], base: str | None, head: str | None) -> Sides:
-    """Return the sources of both sides."""
+    """Return the sources of both sides; of revisions the files that differ."""
     from crdlint import revision
+    from crdlint.source import SUFFIXES
 
     if base is not None or head is not None:
-        old, new, _ = revision.changed(base or None, head, paths)
+        if any(os.path.isfile(path) and not path.endswith(SUFFIXES) for path in paths):
+            return _whole(paths, base, head)  # a name that only the command line makes YAML
+        old, new, start = revision.touched(base or None, head, paths)
+        if not old and not new:
+            options.note(f"no YAML or JSON file differs from {start}")
         return old, new
     if len(paths) != 2:
         raise click.UsageError(
@@ -195,6 +212,13 @@ def _sides(paths: tuple[str, ...], base: str | None, head: str | None) -> Sides:
         raise click.UsageError("only one side can be stdin; give the other as a file")
     before, after = (list(revision.side(path)) for path in paths)
     return before, after
+
+
+def _whole(paths: tuple[str, ...], base: str | None, head: str | None) -> Sides:
+    from crdlint import revision
+
+    old, new, _ = revision.changed(base or None, head, paths)
+    return old, new
 
 
 def _failed(report: Report, fail_on: list[str]) -> bool:
