@@ -136,7 +136,11 @@ def _is_canonical(text: str) -> bool:
 
 
 def _contains_ip(cidr: netaddr.Cidr, text: str) -> bool:
-    return netaddr.contains_ip(cidr, netaddr.parse_ip(text))
+    try:
+        ip = netaddr.parse_ip(text)
+    except EvalError:
+        raise no_such_overload() from None  # the server keeps to itself what is wrong
+    return netaddr.contains_ip(cidr, ip)
 
 
 def _contains_cidr(cidr: netaddr.Cidr, text: str) -> bool:

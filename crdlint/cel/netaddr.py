@@ -8,6 +8,7 @@ from crdlint.cel.gotext import decimal, quote
 from crdlint.cel.values import MAX_INT, EvalError
 
 _HEX = re.compile("[0-9a-fA-F]*")
+_NO_NETWORK = "network address parse error during conversion from string: "
 _MAPPED = 0xFFFF  # the upper 96 bits of an IPv4-mapped IPv6 address
 
 
@@ -104,9 +105,8 @@ def parse_cidr(text: str) -> Cidr:
     Raises:
         EvalError: it is none; the message is the server's.
     """
-    why = "network address parse error during conversion from string: "
     address, slash, length = text.rpartition("/")
-    prefix = f"{why}netip.ParsePrefix({quote(text)}): "
+    prefix = f"{_NO_NETWORK}{_NO_NETWORK}netip.ParsePrefix({quote(text)}): "  # it says so twice
     if not slash:
         raise EvalError(f"{prefix}no '/'")
     try:
@@ -120,7 +120,7 @@ def parse_cidr(text: str) -> Cidr:
     if decimal(length) > ip.bits:
         raise EvalError(f"{prefix}prefix length out of range")
     if _is_mapped(ip):
-        raise EvalError(f"IPv4-mapped IPv6 address {quote(text)} is not allowed")
+        raise EvalError(f"{_NO_NETWORK}IPv4-mapped IPv6 address {quote(text)} is not allowed")
     return Cidr(ip, int(length))
 
 

@@ -61,7 +61,7 @@ def as_duration(nanos: int) -> Duration:
     """
     if MIN_INT <= nanos <= MAX_INT:
         return Duration(nanos)
-    raise EvalError("duration overflow")
+    raise EvalError("integer overflow")
 
 
 def as_timestamp(nanos: int, offset: int) -> Timestamp:
