@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from crdlint import document as documents
 from crdlint import engine, ignores, kubernetes, pages, parallel, reading, rule, server
 from crdlint.document import YAMLError, load
-from crdlint.finding import Finding, Spot, Summary, fingerprint, order
+from crdlint.finding import EXTERNAL, Finding, Spot, Summary, fingerprint, order
 from crdlint.ignores import Ignores
-from crdlint.policy import Policy
+from crdlint.policy import NOT_RUN, Policy
+from crdlint.report import is_refused
 from crdlint.source import SourceError
 from crdlint.tree import Crd
 
@@ -72,7 +73,7 @@ class Report:
 
     def put(self, finding: Finding, policy: Policy) -> None:
         """Add a finding, to the ones put aside if something ignores it."""
-        hidden = self.ignores.hides(finding, policy)
+        hidden = finding.suppressed is not None or self.ignores.hides(finding, policy)
         (self.suppressed if hidden else self.findings).append(finding)
 
     def close(self) -> None:
@@ -197,6 +198,8 @@ def _findings(subject: Subject, policy: Policy) -> Iterable[Finding]:
     for hit in subject.hits:
         if (judged := policy.judge(hit.rule)) is not None:
             yield _from_hit(subject, hit, judged)
+        elif hit.claims:
+            yield from _not_run(_from_hit(subject, hit, policy.aside(hit.rule)))
     if subject.crd is not None:
         misread = {hit.path for hit in subject.hits if hit.rule.startswith("yaml-")}
         for problem in engine.lint(subject.crd, conventions=policy.conventions):
@@ -204,6 +207,15 @@ def _findings(subject: Subject, policy: Policy) -> Iterable[Finding]:
                 continue  # the word that YAML reads otherwise is reported already
             if (judged := policy.judge(problem.rule)) is not None:
                 yield from_problem(subject, problem, judged)
+            elif problem.refused:
+                yield from _not_run(from_problem(subject, problem, policy.aside(problem.rule)))
+
+
+def _not_run(finding: Finding) -> Iterable[Finding]:
+    """Yield a finding whose rule is off where the server refuses: verdicts speak of the server."""
+    if is_refused(finding):
+        finding.suppressed = (EXTERNAL, NOT_RUN)
+        yield finding
 
 
 def _spot(subject: Subject, span: Span, path: Path, version: str = "") -> Spot:

@@ -9,8 +9,9 @@ from crdlint import acknowledge, differ, ignores, kubernetes, pages, reading
 from crdlint import document as documents
 from crdlint.api import Report
 from crdlint.differ import DiffError, Options
-from crdlint.finding import order
-from crdlint.policy import Policy
+from crdlint.finding import EXTERNAL, order
+from crdlint.policy import NOT_RUN, Policy
+from crdlint.report import is_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -63,7 +64,11 @@ def diff(
 
     def counts(finding: Finding) -> bool:
         here = policy.for_file(finding.spot.file)
-        return here.settle(finding) and not report.ignores.hides(finding, here)
+        if not here.settle(finding):
+            if is_refused(finding):  # the verdict speaks of the server, not of what is reported
+                finding.suppressed = (EXTERNAL, NOT_RUN)
+            return False
+        return not report.ignores.hides(finding, here)
 
     found: list[tuple[int, Finding]] = []
     aside: list[tuple[int, Finding]] = []

@@ -22,10 +22,13 @@ FORMATS_HELP = (
 
 
 def minors(_: click.Context, __: click.Parameter, text: str | None) -> list[int] | None:
+    return None if text is None else read_minors(text)
+
+
+def read_minors(text: str) -> list[int]:
+    """Return the minors of a version or range; say as a note what was read otherwise."""
     from crdlint import kubernetes
 
-    if text is None:
-        return None
     try:
         named, notes = kubernetes.parse_range(text)
     except kubernetes.VersionError as error:
@@ -164,17 +167,37 @@ class Progress:
             click.echo("\r\x1b[K", nl=False, err=True)
 
 
-def finish(report: Report, outputs: list[tuple[str, str]], color: str, failed: bool) -> int:
+def finish(
+    report: Report,
+    outputs: list[tuple[str, str]],
+    color: str,
+    failed: bool,
+    *,
+    diff: bool = False,
+    quiet: bool = False,
+    verbose: bool = False,
+    statistics: bool = False,
+    suppressed: bool = False,
+) -> int:
     """Write a report in every format that was asked for, and return the exit status."""
     from crdlint import report as formats
 
-    for line in report.summary.notes:
+    for line in () if quiet else report.summary.notes:
         note(line)
     for line in report.errors:
         click.echo(f"error: {line}", err=True)
     for name, file in outputs:
-        in_colour = not file and coloured(color)
-        text = formats.render(name, report, color=in_colour, texts=report.texts)
+        text = formats.render(
+            name,
+            report,
+            color=not file and coloured(color),
+            diff=diff,
+            quiet=quiet,
+            verbose=verbose,
+            statistics=statistics,
+            suppressed=suppressed,
+            texts=report.texts,
+        )
         if file:
             write(file, text)
         else:

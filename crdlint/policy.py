@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PROFILES = ("default", "api", "strict")  # each has all that the one before has
 ON, OFF = "on", "off"
+NOT_RUN = "the rule is off"  # why a refusal of the server is not reported
 LEVELS = (*SEVERITIES, ON, OFF)  # what a configuration may say of a rule
 
 
@@ -119,6 +120,11 @@ class Policy:
                 known = (level if level in SEVERITIES else page.severity, page.cure)
             self._known[rule] = known
         return known if known[0] else None
+
+    def aside(self, rule: str) -> tuple[str, str]:
+        """Return the severity and the cure that a rule has which is not to run."""
+        page = pages.page(rule)
+        return page.severity, page.cure
 
     def settle(self, finding: Finding) -> bool:
         """Give a finding that has its severity already the one that was asked for.

@@ -8,8 +8,10 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from crdlint.finding import order
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from crdlint.finding import Finding, Summary
 
@@ -26,10 +28,22 @@ class Options:
     lines of a file by the name it has in findings, as `split_lines` does, or None where it cannot
     be read. `root` is the folder that paths are relative to in the formats of ROOTED.
     `diff` says that the findings are of `diff`. `verbose` shows all that the API server says.
+    `quiet` leaves out all but findings. `suppressed` has the findings that were put aside.
     `objects` has an entry for each object of `validate`, for the JSON report; else it is None.
     """
 
-    __slots__ = ("category", "color", "diff", "kubernetes", "lines", "objects", "root", "verbose")
+    __slots__ = (
+        "category",
+        "color",
+        "diff",
+        "kubernetes",
+        "lines",
+        "objects",
+        "quiet",
+        "root",
+        "suppressed",
+        "verbose",
+    )
 
     def __init__(
         self,
@@ -41,6 +55,8 @@ class Options:
         category: str = "",
         diff: bool = False,
         verbose: bool = False,
+        quiet: bool = False,
+        suppressed: Sequence[Finding] = (),
         objects: list[dict[str, Any]] | None = None,
     ) -> None:
         self.kubernetes = kubernetes
@@ -50,6 +66,8 @@ class Options:
         self.category = category  # of the SARIF run: `crdlint-lint/`
         self.diff = diff
         self.objects = objects
+        self.quiet = quiet
+        self.suppressed = suppressed
         self.verbose = verbose
 
 
@@ -77,6 +95,7 @@ FORMATS: dict[str, Format] = {
     "rdjson": _late("as_rdjson"),
 }
 _OF_DIFF: dict[str, Format] = {"text": _late("as_diff")}
+_STATISTICS = _late("as_statistics")
 
 # Formats whose readers know files by their path in the repository; the others show it as given.
 ROOTED = ("sarif", "github", "gitlab", "azure")
@@ -91,10 +110,14 @@ def render(
     color: bool = False,
     verbose: bool = False,
     diff: bool = False,
+    quiet: bool = False,
+    statistics: bool = False,
+    suppressed: bool = False,
     texts: dict[str, bytes] | None = None,
 ) -> str:
     """Return what a run found (its findings, summary and kubernetes) in a format by its name.
 
+    `statistics` makes counts of the text; `suppressed` puts what was put aside into SARIF.
     `texts` has the text of what cannot be read again, such as stdin, by its name in findings.
     """
     objects = getattr(report, "objects", None)
@@ -106,10 +129,18 @@ def render(
         diff=diff,
         objects=objects,
         lines=line_reader(texts),
-        root=find_root() if name in ("sarif", "github") else "",
+        root=find_root() if name in ROOTED else "",
         category=f"crdlint-{command}/",
+        quiet=quiet,
+        suppressed=report.suppressed,
     )
-    return FORMATS[name](report.findings, report.summary, options)
+    findings = report.findings
+    if suppressed and name == "sarif":
+        findings = sorted([*findings, *report.suppressed], key=order)
+    made = (_OF_DIFF if diff else {}).get(name, FORMATS[name])
+    if statistics and name == "text":
+        made = _STATISTICS
+    return made(findings, report.summary, options)
 
 
 def split_lines(text: str) -> list[str]:

@@ -43,10 +43,10 @@ def render(findings: Iterable[Finding], summary: Summary, options: Options) -> s
 
 def _report(findings: list[Finding], summary: Summary, options: Options, most: int) -> str:
     if options.diff:
-        told = verdict(findings, options.kubernetes)
+        told = verdict(findings, options.kubernetes, options.suppressed)
         groups = grouped(findings)
     else:
-        told = _verdict(findings, summary, options.kubernetes)
+        told = _verdict([*findings, *options.suppressed], summary, options.kubernetes)
         groups = [(word, _of(findings, key)) for key, word in _SEVERITIES if _of(findings, key)]
     worst = min((f.severity for f in findings), key=SEVERITIES.index, default="info")
     lines = [f"### crdlint: {_VERDICTS[worst]} {_text(told)}", ""]

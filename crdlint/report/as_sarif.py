@@ -190,6 +190,9 @@ def _result(finding: Finding, index: int, places: _Places) -> dict[str, Any]:
         ]
     if prints:
         result["partialFingerprints"] = prints
+    if finding.suppressed:
+        kind, why = finding.suppressed
+        result["suppressions"] = [{"kind": kind} | ({"justification": why} if why else {})]
     properties: dict[str, Any] = {"crd": finding.crd} if finding.crd else {}
     if finding.server:
         properties["server"] = [f"{kind} {field}".strip() for kind, field in finding.server]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from crdlint.finding import SEVERITIES
+from crdlint.pages import URL
 from crdlint.report import count, headline
-from crdlint.report.terminal import Style, clean, cut, excerpt
+from crdlint.report.terminal import Style, clean, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
     from crdlint.finding import Finding, Spot, Summary
     from crdlint.report import Lines, Options
 
+WITNESS = "valid before"  # heads the object that shows what breaks
 PLACES = 5  # of a folded finding that are named
-WITNESS = 400  # characters of a witness that are shown
 
 # How kubectl spells the server's error types.
 SPELLED = {
@@ -53,12 +55,12 @@ def render(findings: Iterable[Finding], summary: Summary, options: Options) -> s
     for finding in findings:
         blocks.append(_block(finding, options, style))
         first = first or finding.rule
-    blocks.append(_last_line(summary, first, style))
+    blocks.append(last_line(summary, first, options))
     return "\n".join(blocks)
 
 
 def _block(finding: Finding, options: Options, style: Style) -> str:
-    kind = style(f"{finding.severity}[{finding.rule}]", finding.severity)
+    kind = kind_of(finding, style)
     lines = [kind + style(f": {clean(headline(finding))}", "bold")]
     marked = [(finding.spot, "", finding.severity)]
     marked += [(spot, label, "related") for spot, label in finding.related]
@@ -69,11 +71,26 @@ def _block(finding: Finding, options: Options, style: Style) -> str:
     notes = _notes(finding, verbose=options.verbose)
     if notes:
         lines.append(style(f"{'':{gutter}} |", "line"))
-    lines += [
-        f"{'':{gutter}} {style('=', 'line')} {style(f'{key}:', 'bold')} {clean(text)}"
-        for key, text in notes
-    ]
+    for key, text in notes:
+        sign = style("=", "line")
+        lines.append(f"{'':{gutter}} {sign} {style(f'{key}:', 'bold')} {clean(text)}")
+        if key == WITNESS:
+            lines += [f"{'':{gutter}}     {line}" for line in _object(finding, options)]
     return "\n".join(lines) + "\n"
+
+
+def _object(finding: Finding, options: Options) -> list[str]:
+    """Return the lines of a finding's witness."""
+    from crdlint.report import witnesses
+
+    most = sys.maxsize if options.verbose else witnesses.MOST_LINES
+    return [clean(line) for line in witnesses.lines(finding, most=most)]
+
+
+def kind_of(finding: Finding, style: Style) -> str:
+    """Return severity and rule, which leads to the rule's page."""
+    text = style(f"{finding.severity}[{finding.rule}]", finding.severity)
+    return style.link(text, URL.format(finding.rule))
 
 
 def _snippets(
@@ -139,13 +156,16 @@ def _notes(finding: Finding, *, verbose: bool) -> list[tuple[str, str]]:
     notes += _server(finding, verbose=verbose)
     if finding.effects:
         notes.append(("hurts", ", ".join(EFFECTS.get(word, word) for word in finding.effects)))
-    if finding.witness is not None:
-        import json
+    if finding.witnessed:
+        from crdlint.report import witnesses
 
-        text = json.dumps(finding.witness, ensure_ascii=False)
-        notes.append(("valid before, not after", text if verbose else cut(text, WITNESS)))
+        notes.append((WITNESS, witnesses.says(finding)))
+    elif finding.unproven and verbose:
+        notes.append(("no witness", finding.unproven))
     if finding.help:
         notes.append(("help", finding.help))
+    if verbose and finding.fingerprint:
+        notes.append(("fingerprint", finding.fingerprint))
     return notes
 
 
@@ -178,7 +198,11 @@ def _server(finding: Finding, *, verbose: bool) -> list[tuple[str, str]]:
     return notes
 
 
-def _last_line(summary: Summary, rule: str, style: Style) -> str:
+def last_line(summary: Summary, rule: str, options: Options) -> str:
+    """Return what was put aside, if that is asked for, the sum of a run, and where to read on."""
+    if options.quiet:
+        return ""
+    style = Style(color=options.color)
     found = [
         style(count(summary.counts[severity], severity), severity)
         for severity in SEVERITIES
@@ -193,4 +217,14 @@ def _last_line(summary: Summary, rule: str, style: Style) -> str:
         line += f"; {summary.suppressed} suppressed"
     if rule:
         line += f"\n`crdlint explain {rule}` says why and shows how to put it right"
-    return line + "\n"
+    aside = [_aside(finding, style) for finding in options.suppressed if options.verbose]
+    return "\n".join([*aside, line]) + "\n"
+
+
+def _aside(finding: Finding, style: Style) -> str:
+    """Return a line for a finding that was put aside, with the reason."""
+    spot = finding.spot
+    where = f"{clean(spot.file)}:{spot.line}"
+    reason = finding.suppressed[1] if finding.suppressed else ""
+    said = f" ({clean(reason)})" if reason else ""
+    return f"{style('suppressed', 'dim')} {where}: {finding.rule}: {clean(headline(finding))}{said}"

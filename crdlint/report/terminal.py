@@ -45,6 +45,10 @@ class Style:
         """Return the text in the colour of a severity or part of a report."""
         return f"\033[{_CODES[name]}m{text}\033[0m" if self.color and text else text
 
+    def link(self, text: str, url: str) -> str:
+        """Return the text as a link that terminals follow (OSC 8), where there is colour."""
+        return f"\033]8;;{url}\033\\{text}\033]8;;\033\\" if self.color else text
+
 
 def clean(text: str) -> str:
     """Return a text on one line, without control characters and lone surrogates."""
