@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crdlint.rule import CEL, Problem, lint
-from crdlint.rules.conventions.parts import INT_OR_STRING, own, within
+from crdlint.rules.conventions.parts import INT_OR_STRING, belongs_to_resource, own, within
 
 if TYPE_CHECKING:
     from crdlint.document import Path
@@ -26,7 +26,9 @@ def string_unbounded(node: Node, kind: str) -> Problems:
     """Note texts of any length."""
     if kind != "string" or node.get("maxLength") is not None or within(node, "status"):
         return
-    if not node.get("enum") and node.get("format") not in _SHORT and own(node):
+    if node.get("enum") or node.get("format") in _SHORT or belongs_to_resource(node):
+        return
+    if own(node):
         message = "a text of 1.5 MiB is taken, all that etcd can store of an object"
         yield Problem(node.at(), message)
 

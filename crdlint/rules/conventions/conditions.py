@@ -60,9 +60,7 @@ def conditions_shape(node: Node, properties: Mapping[str, Any]) -> Problems:
         return
     gaps = list(_gaps(items))
     if gaps:
-        message = (
-            f"readers of conditions cannot rely on what metav1.Condition says: {'; '.join(gaps)}"
-        )
+        message = f"readers cannot rely on what metav1.Condition promises: {'; '.join(gaps)}"
         yield Problem(node.at(*CONDITIONS, "items"), message)
 
 
@@ -93,9 +91,26 @@ def _gaps(items: Schema) -> Iterator[str]:
 @lint("conditions-missing", on="root.properties")
 def conditions_missing(node: Node, properties: Mapping[str, Any]) -> Problems:
     """Note a status that does not report by conditions."""
-    if _status(properties).get("properties") and _conditions(properties) is None:
+    status = _status(properties)
+    if status.get("properties") and not _has_conditions(status):
         message = "has no conditions, so kubectl wait and GitOps tools cannot tell when it is ready"
         yield Problem(node.at("properties", "status"), message)
+
+
+def _has_conditions(schema: Schema) -> bool:
+    """Tell whether conditions stand anywhere in a status, as for each parent of a route."""
+    stack = [schema]
+    while stack:
+        fields: Schema = stack.pop().get("properties") or {}
+        if "conditions" in fields:
+            return True
+        for field in fields.values():
+            stack += [
+                s
+                for s in (field, field.get("items"), field.get("additionalProperties"))
+                if isinstance(s, dict)
+            ]
+    return False
 
 
 @lint("observed-generation-missing", on="root.properties")

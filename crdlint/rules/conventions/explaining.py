@@ -106,7 +106,10 @@ def default_differs(crd: Node) -> Problems:
 
 @lint("default-out-of-reach", on="spine.properties")
 def default_out_of_reach(node: Node, properties: Mapping[str, Any]) -> Problems:
-    """Note objects whose defaults apply only where somebody writes the object."""
+    """Note objects whose defaults apply only where somebody writes the object.
+
+    Only where all fields have one is the object without fields sure to mean the same.
+    """
     required = node.get("required") or ()
     for name, schema in properties.items():
         if schema.get("type") != "object" or schema.get("default") is not None or name in required:
@@ -115,8 +118,7 @@ def default_out_of_reach(node: Node, properties: Mapping[str, Any]) -> Problems:
             continue
         fields = schema.get("properties") or {}
         defaults = [key for key, field in fields.items() if field.get("default") is not None]
-        lacking = [key for key in schema.get("required") or () if key not in defaults]
-        if defaults and not lacking and own(node):
+        if defaults and len(defaults) == len(fields) and own(node):
             shown = ", ".join(defaults[:3]) + (", ..." if len(defaults) > 3 else "")
             message = f"the defaults of {shown} are not set in objects that leave {name} out"
             yield Problem(node.at("properties", name), message)

@@ -124,7 +124,8 @@ def kind_name(node: Node, _: Any) -> Problems:
     elif kind.endswith("Controller"):
         message = "names what acts on the object; users look for the thing that they declare"
         yield Problem(place, message)
-    if plural and plural == (names.get("singular") or kind.lower()):
+    one_form = kind.endswith(("s", "ata", "Info", "Hardware", "Software", "Storage"))
+    if plural and plural == (names.get("singular") or kind.lower()) and not one_form:
         message = f"one and many are both {plural}, so users cannot tell a list from an object"
         yield Problem(node.at("spec", "names", "plural"), message, rule="plural-name")
     list_kind = names.get("listKind") or ""

@@ -17,7 +17,10 @@ TYPE_META = frozenset(("apiVersion", "kind", "metadata"))
 # Authors of a CRD that embeds them cannot change them.
 _KUBERNETES = {
     "activeDeadlineSeconds": {"containers", "restartPolicy"},  # PodSpec
-    "containers": {"volumes", "tolerations"},  # PodSpec in part
+    "automountServiceAccountToken": {"containers"},  # PodSpec in part
+    "containers": {"volumes"},  # PodSpec in part
+    "backoffLimit": {"completions", "parallelism", "template"},  # JobSpec
+    "allocatedResourceStatuses": {"accessModes", "capacity"},  # PersistentVolumeClaimStatus
     "imagePullPolicy": {"env", "image", "resources"},  # Container
     "nodeAffinity": {"podAffinity", "podAntiAffinity"},  # Affinity
     "preferredDuringSchedulingIgnoredDuringExecution": set(),

@@ -22,7 +22,7 @@ _KEYS = ("name", "type", "key", "id")
 # What the conventions keep maps for, by how the name of the field ends.
 _DATA = re.compile(
     r"(?:labels?|annotations?|selectors?|matchLabels|data|limits|requests|capacity|allocatable|"
-    r"parameters|options|attributes|headers|env|config|values|variables|properties|args|tags|"
+    r"param(?:eter)?s|options|attributes|headers|env|config|values|variables|properties|args|tags|"
     r"hard|used|overhead|metadata)$",
     re.IGNORECASE,
 )

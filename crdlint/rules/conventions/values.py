@@ -25,6 +25,7 @@ _MOMENT = re.compile(
     r"[Uu]pdate|[Dd]eletion|[Ee]xpir(?:ation|y)|[Tt]ransition|[Ss]cheduled|[Hh]eartbeat|[Pp]robe|"
     r"[Rr]enew|[Aa]cquire|[Ss]ync|[Ss]uccessful|[Rr]econcile)Time$"
 )
+_NUMBERED = re.compile(r"(?:[Cc]ode|[Pp]ort|[Vv]ersion|[Ss]ize)s?$")  # known by their numbers
 _SPAN = re.compile(
     r"(?:[Tt]imeout|[Ii]nterval|[Dd]uration|[Pp]eriod|[Dd]elay|[Tt]tl|TTL|[Bb]ackoff)$"
 )
@@ -100,7 +101,8 @@ def nullable_with_default(node: Node, nullable: bool) -> Problems:
 @lint("numeric-enum", on="spine.enum")
 def numeric_enum(node: Node, enum: list[Any]) -> Problems:
     """Note enums of numbers, which say nothing to who reads them."""
-    if enum and node.get("type") in ("integer", "number") and own(node):
+    numbers = node.get("type") in ("integer", "number") and not _NUMBERED.search(name_of(node))
+    if enum and numbers and own(node):
         message = "a number does not say what it stands for, so readers must look each one up"
         yield Problem(node.at("enum"), message)
 
@@ -111,12 +113,8 @@ def enum_case(node: Node, enum: list[Any]) -> Problems:
     odd = [v for v in enum if isinstance(v, str) and _OPEN_ENUM_VALUE.fullmatch(v)]
     if odd and node.get("type") == "string" and own(node):
         shown = ", ".join(odd[:3]) + (", ..." if len(odd) > 3 else "")
-        message = f"values of Kubernetes are CamelCase such as {_pascal(odd[0])}, not {shown}"
+        message = f"users write values in CamelCase as in Kubernetes, and here they are {shown}"
         yield Problem(node.at("enum"), message)
-
-
-def _pascal(value: str) -> str:
-    return "".join(word[:1].upper() + word[1:] for word in re.split("[_-]", value))
 
 
 @lint("time-format", on="spine.properties")
@@ -146,7 +144,7 @@ def duration_unit(node: Node, kind: str) -> Problems:
         return
     if kind == "integer":
         if not node.get(INT_OR_STRING):
-            message = f"nothing says whether 30 means seconds; {name}Seconds would"
+            message = f"nothing says of which unit it is; {name}Seconds or the like would"
             yield Problem(node.at(), message)
     elif not any(node.get(key) for key in ("format", "pattern", "enum", RULES)):
         message = "any text is taken, and the controller fails on `5 minutes` when it reads it"
