@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from crdlint.changes import PRESERVE, RULES
 from crdlint.objects.sample import ImpossibleError
 from crdlint.objects.served import Served
-from crdlint.objects.witness import SCALE, WHOLE, Goal, Search, Witness, shown
+from crdlint.objects.shown import SCALE, WHOLE, Goal, Witness, shown
+from crdlint.objects.witness import Search
 from crdlint.tree import ABSENT
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _gone(known: Witnesses, problem: Problem) -> Witness | None:
         if old is None:
             continue
         search = Search(old, new or old)
-        witness = Witness(search.whole({}))
+        witness = Witness(search.candidates.whole({}))
         if not search.send(old, witness.object).accepted:
             continue
         if new is None:
@@ -144,7 +145,7 @@ def _scope(known: Witnesses, problem: Problem) -> Witness | None:
         search = known.search(name)
         if search is None:
             continue
-        candidate = search.whole({})
+        candidate = search.candidates.whole({})
         if search.old.namespaced:
             candidate["metadata"]["namespace"] = "default"
         before, after = (search.send(side, candidate) for side in (search.old, search.new))
@@ -159,7 +160,7 @@ def _status(known: Witnesses, problem: Problem) -> Witness | None:
     search = known.search(problem.change.pair.version)
     if search is None:
         return None
-    for candidate in search.with_field("status"):
+    for candidate in search.candidates.with_field("status"):
         before, after = (search.send(side, candidate) for side in (search.old, search.new))
         if before.accepted and not before.pruned:
             found = shown(candidate, before, after, ("status",))
@@ -212,7 +213,7 @@ def _names(crd: Crd) -> list[str]:
 
 def goal_of(change: Change) -> Goal | None:
     """Return where a change of a schema is and in what, or None where no value can show it."""
-    if change.new.kind != "schema" or change.key == RULES:
+    if change.new.kind != "schema":
         return None
     key = change.key
     name: str | int = ""
@@ -222,6 +223,8 @@ def goal_of(change: Change) -> Goal | None:
         name = str(keys[1]) if len(keys) > 1 else change.name
     elif key == "required":
         name = change.name
+    elif key == RULES:
+        name = str(change.after.get("rule") or "")
     elif key == "default":
         if not steps or steps[-1][0][0] != "properties":
             return None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 INT_OR_STRING = "x-kubernetes-int-or-string"
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 EMBEDDED = "x-kubernetes-embedded-resource"
+RULES = "x-kubernetes-validations"
 LIST_TYPE = "x-kubernetes-list-type"
 MAP_KEYS = "x-kubernetes-list-map-keys"
 

@@ -2,377 +2,162 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from crdlint.objects.error import field_path
-from crdlint.objects.probes import PROBES, probe, unknown_name, violate, with_field, with_unknown
+from crdlint.objects.candidates import Candidates, schema_of
 from crdlint.objects.resource import take
-from crdlint.objects.sample import PRESERVE, Ask, ImpossibleError, Sampler
+from crdlint.objects.sample import RULES, Ask, Sampler
+from crdlint.objects.shown import CREATE, SKIPPED, STATUS, shown
 from crdlint.objects.values import same_go
-from crdlint.tree import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable
 
-    from crdlint.objects.error import At, ObjectError
-    from crdlint.objects.resource import Object, Outcome, Rules
+    from crdlint.objects.error import ObjectError
+    from crdlint.objects.resource import Object, Outcome
     from crdlint.objects.served import Served
+    from crdlint.objects.shown import Goal, Witness
 
     Path = tuple[str | int, ...]
-    Schema = Mapping[str, Any]
+    Broken = list[tuple[Path, str]]  # where a rule stands in the object, and its text
 
-CREATE, STATUS, UPDATE = "create", "status", "update"
 MOST_TRIES = 48  # objects that are sent both ways for one witness
-# Goals that are no keyword: a path of the scale subresource, a schema as a whole.
-SCALE, WHOLE = "scale", "schema"
-_JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
-_SKIPPED = "rules-skipped"  # said beside the errors that keep the server from running rules
-_ANY: frozenset[str] = frozenset()
-# By which keywords an error shows a change of a keyword; not named: by any.
-_SHOWN = {
-    "maximum": frozenset(("maximum", "maximum-range")),
-    "minimum": frozenset(("minimum", "minimum-range")),
-    "multipleOf": frozenset(("multipleOf", "multipleOf-range")),
-    "format": frozenset(("format", "number-format")),
-    "nullable": frozenset(("type", "enum")),
-    "x-kubernetes-embedded-resource": frozenset(("typemeta", "metadata", "decode")),
-    "x-kubernetes-list-map-keys": frozenset(("x-kubernetes-list-type",)),
-    **dict.fromkeys(("type", "properties", "items", "additionalProperties", PRESERVE, WHOLE), _ANY),
-}
-_MOST_CHANGES = 5
-
-
-class Goal:
-    """Where two versions of a schema differ, and in what.
-
-    `steps` leads from the root to the node: for each the step, and the schema there on the old and
-    on the new side. `key` is the keyword, `name` the field where the keyword speaks of several.
-    Below `not` the goal is `turned`: what the new side takes there is refused as a whole.
-    """
-
-    __slots__ = ("key", "name", "steps", "turned")
-
-    def __init__(
-        self,
-        steps: Sequence[tuple[Path, Schema, Schema]],
-        key: str,
-        name: str = "",
-        *,
-        turned: bool = False,
-    ) -> None:
-        self.steps = steps
-        self.key = key
-        self.name = name
-        self.turned = turned
-
-    @property
-    def nested(self) -> bool:
-        """Tell whether the node stands below a junctor, or is about one."""
-        return self.key in _JUNCTORS or any(step[0] in _JUNCTORS for step, _, _ in self.steps)
-
-
-class Witness:
-    """An object that was taken as it is, and what becomes of it now.
-
-    `request` is how it is sent: created, written to the status subresource, or an update of
-    `stored`. `refused` are the errors that the change causes and `others` how many there are
-    besides; `pruned` the fields that are dropped; `changed` fields with their value before and
-    after (ABSENT where there is none); `gone` why the object has no endpoint any more.
-    """
-
-    __slots__ = (
-        "changed", "gone", "object", "others", "pruned", "refused", "request", "stored"
-    )  # fmt: skip
-
-    def __init__(self, object_: Object, request: str = CREATE) -> None:
-        self.object = object_
-        self.request = request
-        self.stored: Object | None = None
-        self.refused: list[ObjectError] = []
-        self.others = 0
-        self.pruned: list[str] = []
-        self.changed: list[tuple[str, Any, Any]] = []
-        self.gone = ""
-
-
-class _Level:
-    """A node on the way to the goal: what is asked on both sides, and the step to the next."""
-
-    __slots__ = ("new", "old", "step")
-
-    def __init__(self, old: Ask, new: Ask) -> None:
-        self.old = old
-        self.new = new
-        self.step: str | int | None = None
+MOST_STEERED = 160  # further ones that are tried where rules must be kept or broken
+_AGAIN = 12  # tries for an object that is refused for the change alone
 
 
 class Search:
     """Looks for witnesses between one version of two CRDs."""
 
-    __slots__ = ("new", "old", "rules", "sampler")
+    __slots__ = ("candidates", "new", "old", "sampler")
 
-    def __init__(self, old: Served, new: Served, *, rules: Rules | None = None) -> None:
+    def __init__(self, old: Served, new: Served) -> None:
         self.old = old
         self.new = new
-        self.rules = rules
         self.sampler = Sampler(new.minor)
+        self.candidates = Candidates(old, new, self.sampler)
 
     def find(self, goal: Goal) -> Witness | None:
         """Return an object that shows a change, or None where none is found."""
-        levels = self._levels(goal)
+        levels = self.candidates.levels(goal)
         path = tuple(level.step for level in levels if level.step is not None)
-        second = None
-        for candidate in islice(self._candidates(goal, levels), MOST_TRIES):
-            witness = self._judge(candidate, goal, path)
-            if witness is not None and not witness.others:
-                return witness
-            second = second or witness
-        return second
-
-    def _levels(self, goal: Goal) -> list[_Level]:
-        levels = [_Level(*(Ask([_schema(side)]) for side in (self.old, self.new)))]
-        for step, a, b in goal.steps:
-            here, key = levels[-1], step[0]
-            if key in _JUNCTORS:
-                a, b = (b, a) if goal.turned else (a, b)  # noqa: PLW2901
-                here.old, here.new = here.old.also(a), here.new.also(b)
-                continue
-            if key == "items":
-                here.step = 0
-                levels.append(_Level(here.old.item(), here.new.item()))
-                continue
-            name = step[1] if key == "properties" else unknown_name(*here.old.schemas)
-            here.step = str(name)
-            levels.append(_Level(here.old.field(here.step), here.new.field(here.step)))
-        return levels
-
-    def _candidates(self, goal: Goal, levels: list[_Level]) -> Iterator[Object]:
-        """Yield whole objects, at first such that the new side takes but for the change."""
-        seen: list[Object] = []
-        for joint in (True, False):
-            for value in self._values(goal, levels[-1], joint=joint):
-                try:
-                    made = self._wrap(levels, value, joint=joint)
-                except ImpossibleError:
-                    continue
-                if not any(same_go(made, other) for other in seen):
-                    seen.append(made)
-                    yield made
-
-    def _values(self, goal: Goal, level: _Level, *, joint: bool) -> Iterator[Any]:
-        """Yield values for the node itself that should tell old from new."""
-        ask, key = level.old, goal.key
-        against = _against(goal, level)
-        if joint and not goal.nested:
-            rest = [_without(schema, goal) for schema in level.new.wholes]
-            ask = Ask((*ask.wholes, *rest), ask.hints)
-        sampler = self.sampler
-        try:
-            needed = key == "properties" and goal.name in (against.get("required") or ())
-            if needed or key == "default":
-                yield sampler.make_object(ask, without=(goal.name,))
-            elif key == "properties":
-                yield from self._of_field(ask, against, goal.name)
-            elif key == "required":
-                one = {**against, "required": [goal.name]} if goal.name else against
-                yield from probe(sampler, ask, one, key)
-            elif key in PROBES and against.get(key) is not None:
-                yield from probe(sampler, ask, against, key)
-            elif key == SCALE:
-                yield from (-1, 2**31, "example", *sampler.values(ask))
-            elif key == WHOLE:
-                yield from violate(sampler, ask, against)
-            if key in (PRESERVE, WHOLE, "additionalProperties"):
-                yield from with_unknown(sampler, ask, against)
-        except ImpossibleError:
-            return
-
-    def _of_field(self, ask: Ask, against: Schema, name: str) -> Iterator[Any]:
-        """Yield objects with a field that came, or is gone."""
-        schema = (against.get("properties") or {}).get(name)
-        if schema is not None:
-            yield from with_field(self.sampler, ask, name, schema)
-        below = ask.field(name)
-        for value in self.sampler.values(below) if below.schemas else iter(("kept",)):
-            yield self.sampler.make_object(ask, {name: value})
-
-    def _wrap(self, levels: list[_Level], value: Any, *, joint: bool) -> Object:
-        """Put a value into the smallest object around it."""
-        for depth in reversed(range(len(levels) - 1)):
-            level = levels[depth]
-            ask = level.old
-            if joint:
-                ask = Ask((*ask.wholes, *level.new.wholes), ask.hints)
-            if isinstance(level.step, int):
-                size = ask.most("minItems")
-                value = self.sampler.make_list(ask, size, fixed=[value], depth=depth)
-            elif depth:
-                value = self.sampler.make_object(ask, {str(level.step): value}, depth=depth)
-            else:
-                return self.whole({str(level.step): value}, ask)
-        return self.whole(value if isinstance(value, dict) else {}, None)
-
-    def whole(self, fields: Mapping[str, Any], ask: Ask | None = None) -> Object:
-        """Return a whole object with some fields, and those that the old side requires.
-
-        Raises:
-            ImpossibleError: a field that is required cannot be made.
-        """
-        ask = ask or Ask([_schema(self.old)])
-        head = {"apiVersion": self.old.api_version, "kind": self.old.kind}
-        given = fields.get("metadata")
-        metadata = self._metadata(ask, given if isinstance(given, dict) else {})
-        return self.sampler.make_object(ask, {**head, "metadata": metadata, **_body(fields)})
-
-    def with_field(self, name: str) -> Iterator[Object]:
-        """Yield whole objects that have something in a field at the top."""
-        ask = Ask([_schema(self.old)])
-        below = ask.field(name)
-        try:
-            yield self.whole({name: self.sampler.make_object(below, size=1)}, ask)
-            for value in self.sampler.values(below):
-                yield self.whole({name: value}, ask)
-        except ImpossibleError:
-            return
-
-    def _metadata(self, ask: Ask, given: Mapping[str, Any]) -> Object:
-        metadata = {"name": "example", **given}
-        below = ask.field("metadata")
-        if below.wholes and not self.sampler.takes(below, metadata):
-            metadata = self.sampler.make_object(below, given)
-            metadata.setdefault("name", self.sampler.first(below.field("name")))
-        return metadata
-
-    def _judge(self, candidate: Object, goal: Goal, path: Path) -> Witness | None:
-        """Send an object through both sides; return it where the change shows."""
-        request = STATUS if path[:1] == ("status",) and self.old.status else CREATE
-        before = self.send(self.old, candidate, request)
-        if not before.accepted or before.pruned:
-            return None
-        after = self.send(self.new, candidate, request)
-        place = (*path, goal.name) if goal.name and goal.key != "required" else path
-        return shown(candidate, before, after, place, goal=goal, request=request)
+        hunt = _Hunt(self, goal, path)
+        for candidate in islice(self.candidates.all(goal, levels), MOST_TRIES):
+            if hunt.tried(candidate):
+                return hunt.best
+        if hunt.best is None or goal.key == RULES:
+            hunt.steer()
+        return hunt.best
 
     def send(self, side: Served, candidate: Object, request: str = CREATE) -> Outcome:
         """Return what one side does with an object."""
-        return take(side, candidate, rules=self.rules, keep_status=request == STATUS)
+        return take(side, candidate, keep_status=request == STATUS)
 
 
-def shown(
-    candidate: Object,
-    before: Outcome,
-    after: Outcome,
-    place: Path,
-    *,
-    goal: Goal | None = None,
-    request: str = CREATE,
-) -> Witness | None:
-    """Return the witness that an object is, or None where nothing at a place tells old from new."""
-    witness = Witness(candidate, request)
-    witness.refused = [e for e in after.errors if goal is None or _tells(e, goal, place)]
-    others = [e for e in after.errors if e.keyword != _SKIPPED and e not in witness.refused]
-    witness.others = len(others)
-    if witness.refused:
-        return witness
-    if goal is not None and goal.key in _STRICT and not goal.nested:
-        return None
-    spelled = _spell(place)
-    witness.pruned = [f for f in after.pruned if not spelled or _covers(spelled, f)]
-    if not witness.pruned and before.stored is not None and after.stored is not None:
-        sides = _at(before.stored, place), _at(after.stored, place)
-        witness.changed = list(_differences(*sides, place))[:_MOST_CHANGES]
-    return witness if witness.pruned or witness.changed else None
+class _Hunt:
+    """One search: the best witness so far, and the objects that some rule still refuses."""
 
+    __slots__ = ("best", "count", "goal", "place", "queue", "request", "search", "seen")
 
-# A change of these shows in an error, never in what is pruned or defaulted.
-_STRICT = frozenset(PROBES) - {
-    "nullable",
-    "properties",
-    "additionalProperties",
-    "items",
-    "type",
-    "x-kubernetes-int-or-string",
-    PRESERVE,
-}
+    def __init__(self, search: Search, goal: Goal, path: Path) -> None:
+        self.search = search
+        self.goal = goal
+        self.place = path
+        if goal.name and goal.key not in ("required", RULES):
+            self.place = (*path, goal.name)
+        self.request = STATUS if path[:1] == ("status",) and search.old.status else CREATE
+        self.best: Witness | None = None
+        self.queue: list[tuple[int, int, int, Object, Broken]] = []
+        self.seen: list[Object] = []
+        self.count = 0
 
-
-def _schema(side: Served) -> Schema:
-    """Return the schema of a side; where there is none, one that keeps and takes everything."""
-    return {PRESERVE: True} if side.schema is None else side.schema
-
-
-def _against(goal: Goal, level: _Level) -> Schema:
-    """Return the schema that a value is to break: the new one of the node itself."""
-    if not goal.steps:
-        return level.new.wholes[0]
-    _, a, b = goal.steps[-1]
-    return a if goal.turned else b
-
-
-def _without(schema: Schema, goal: Goal) -> Schema:
-    """Return a schema without what changed in it."""
-    kept = {key: value for key, value in schema.items() if key != goal.key}
-    if goal.key == "required":
-        kept["required"] = [name for name in schema["required"] if name != goal.name]
-    elif goal.key == "properties":
-        fields = schema.get("properties") or {}
-        kept["properties"] = {k: v for k, v in fields.items() if k != goal.name}
-        kept["required"] = [name for name in schema.get("required") or () if name != goal.name]
-    elif goal.key == "type":
-        kept.pop("x-kubernetes-int-or-string", None)
-    return kept
-
-
-def _body(fields: Mapping[str, Any]) -> Object:
-    return {k: v for k, v in fields.items() if k not in ("apiVersion", "kind", "metadata")}
-
-
-def _tells(error: ObjectError, goal: Goal, place: Path) -> bool:
-    """Tell whether an error comes from the change at a place."""
-    at = error.path
-    near = at[: len(place)] == place or place[: len(at)] == at
-    if not near:
+    def tried(self, candidate: Object, steps: int = 0) -> bool:
+        """Send an object both ways; tell whether it shows the change and nothing else."""
+        if any(same_go(candidate, other) for other in self.seen):
+            return False
+        self.seen.append(candidate)
+        witness, broken = self.judge(candidate)
+        if witness is not None:
+            if self.best is None or witness.others < self.best.others:
+                self.best = witness
+            return not witness.others
+        if broken:
+            self.count += 1
+            heappush(self.queue, (steps + len(broken), steps, self.count, candidate, broken))
         return False
-    if goal.nested:
-        return error.keyword in _JUNCTORS or at[: len(place)] == place
-    wanted = _SHOWN.get(goal.key, frozenset((goal.key,)))
-    if goal.key == "required":
-        return error.keyword == "required" and at == (*place, goal.name)
-    return at[: len(place)] == place and (not wanted or error.keyword in wanted)
+
+    def judge(self, candidate: Object) -> tuple[Witness | None, Broken]:
+        """Return the witness that an object is, or else the rules that it should mind or break."""
+        search, goal = self.search, self.goal
+        before = search.send(search.old, candidate, self.request)
+        if before.pruned:
+            return None, []
+        if before.errors:
+            return None, _broken(before.errors, schema_of(search.old))
+        after = search.send(search.new, candidate, self.request)
+        witness = shown(candidate, before, after, self.place, goal=goal, request=self.request)
+        ran = not any(error.keyword == SKIPPED for error in after.errors)
+        if witness is None and goal.key == RULES and ran:
+            return None, [(self.place, goal.name)]
+        return witness, []
+
+    def steer(self) -> None:
+        """Vary objects at what rules look at, until the change shows alone or tries run out."""
+        from crdlint.objects.steer import Steering
+
+        steering = Steering(self.search.sampler)
+        root = Ask([schema_of(self.search.old)])
+        left = MOST_STEERED
+        while self.queue and left > 0:
+            _, steps, _, whole, broken = heappop(self.queue)
+            for path, text in broken[:2]:
+                ask, part = _below(root, whole, path)
+                for varied in steering.variations(part, ask, text):
+                    left -= 1
+                    if self.tried(_put(whole, path, varied), steps + 1) or left <= 0:
+                        return
+                    if self.best is not None:
+                        left = min(left, _AGAIN)
 
 
-def _spell(path: Path) -> str:
-    at: At = None
+def _broken(errors: Iterable[ObjectError], schema: Any) -> Broken:
+    """Return the rules that an object breaks; none where something else is wrong with it too."""
+    found = []
+    for error in errors:
+        if error.keyword != RULES or not isinstance(error.limit, str):
+            return []
+        found.append((_node(error, schema), error.limit))
+    return found
+
+
+def _node(error: ObjectError, schema: Any) -> Path:
+    """Return where the rule of an error stands, which its fieldPath may lead away from."""
+    for size in reversed(range(len(error.path) + 1)):
+        path = error.path[:size]
+        for part in _below(Ask([schema]), None, path)[0].schemas:
+            if any(rule.get("rule") == error.limit for rule in part.get(RULES) or ()):
+                return path
+    return error.path
+
+
+def _below(ask: Ask, value: Any, path: Path) -> tuple[Ask, Any]:
+    """Return what is asked of a part of a value, and the part."""
     for step in path:
-        at = (at, step, False)
-    return field_path(at) if at else ""
-
-
-def _covers(place: str, field: str) -> bool:
-    """Tell whether a field is at a place, or below it."""
-    return field.startswith(place) and field[len(place) : len(place) + 1] in ("", ".", "[")
-
-
-def _at(value: Any, path: Path) -> Any:
-    for step in path:
+        ask = ask.item() if isinstance(step, int) else ask.field(step)
         try:
             value = value[step]
         except (KeyError, IndexError, TypeError):
-            return ABSENT
-    return value
+            value = None
+    return ask, value
 
 
-def _differences(a: Any, b: Any, path: Path) -> Iterator[tuple[str, Any, Any]]:
-    """Yield where two values differ, at the deepest place that both have."""
-    if isinstance(a, dict) and isinstance(b, dict):
-        for key in (*a, *(k for k in b if k not in a)):
-            yield from _differences(a.get(key, ABSENT), b.get(key, ABSENT), (*path, key))
-    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        for i, (x, y) in enumerate(zip(a, b, strict=True)):
-            yield from _differences(x, y, (*path, i))
-    elif a is ABSENT or b is ABSENT:
-        if a is not b:
-            yield _spell(path), a, b
-    elif not same_go(a, b):
-        yield _spell(path), a, b
+def _put(whole: Any, path: Path, part: Any) -> Any:
+    """Return a copy of a value with another part."""
+    if not path:
+        return part
+    step, rest = path[0], path[1:]
+    if isinstance(step, int):
+        return [*whole[:step], _put(whole[step], rest, part), *whole[step + 1 :]]
+    return {**whole, step: _put(whole.get(step, {}), rest, part)}
