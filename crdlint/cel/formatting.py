@@ -205,25 +205,10 @@ def _scientific(arg: Any, width: int | None) -> str:
         return "%!(NOVERB)"
     text = _no_number(number)
     if not text:
-        digits, exponent = _rounded(*shortest(abs(number)), 7)
-        power = f"{exponent - 1:03d}" if exponent < 1 else f"{exponent - 1:02d}"
+        mantissa, _, power = f"{number:.6e}".replace("e+", "e").partition("e")
         sign = "-" if number < 0 else ""
-        text = f"{sign}{digits[0]}.{digits[1:]}\u00d710{power.translate(_SUPERSCRIPTS)}"
+        text = f"{sign}{mantissa.lstrip('-')}\u00d710{power.translate(_SUPERSCRIPTS)}"
     return text.rjust(width & 0xFFFF)
-
-
-def _rounded(digits: str, exponent: int, count: int) -> tuple[str, int]:
-    """Round decimal digits, a half to the even digit."""
-    if not digits:
-        return "0" * count, 1
-    if len(digits) <= count:
-        return digits.ljust(count, "0"), exponent
-    kept = int(digits[:count])
-    rest = digits[count:]
-    if rest[0] > "5" or (rest[0] == "5" and (len(rest) > 1 or kept % 2)):
-        kept += 1
-    text = str(kept)
-    return text[:count], exponent + len(text) - count
 
 
 def _binary(arg: Any, _: int | None) -> str:

@@ -61,6 +61,13 @@ def _is(parse: Function) -> Callable[..., bool]:
     return check
 
 
+def _not_equal(a: Any, b: Any) -> bool:
+    try:
+        return not equal(a, b)
+    except EvalError:
+        return True
+
+
 # Optionals.
 
 
@@ -240,7 +247,7 @@ _OPERATORS: dict[str, Function] = {
     **_for("modulo_*", operators.modulo, ("int64", "uint64")),
     **_for("in_*", operators.within, ("list", "map")),
     "equals": equal,
-    "not_equals": lambda a, b: not equal(a, b),
+    "not_equals": _not_equal,
     **_for("less_*", lambda a, b: compare(a, b) < 0, _ORDERED),
     **_for("less_equals_*", lambda a, b: compare(a, b) <= 0, _ORDERED),
     **_for("greater_*", lambda a, b: compare(a, b) > 0, _ORDERED),

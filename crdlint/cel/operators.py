@@ -111,7 +111,7 @@ def minus(a: Any, b: Any) -> Any:
         if kind is Duration or kind is Timestamp:
             return as_duration(a.nanos - b.nanos)
     if kind is Timestamp and other is Duration:
-        return as_timestamp(a.nanos - b.nanos, a.offset)
+        return as_timestamp(a.nanos + as_duration(-b.nanos).nanos, a.offset)
     raise no_such_overload()
 
 

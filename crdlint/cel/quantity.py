@@ -247,26 +247,25 @@ def from_int(value: int) -> Quantity:
 
 def add(a: Quantity, b: Quantity) -> Sum:
     """Return the sum of two quantities."""
-    return _added(a, b.value, b)
+    return _added(a, b.value, b, as_int64=b.value)
 
 
 def subtract(a: Quantity, b: Quantity) -> Sum:
     """Return the difference of two quantities."""
-    if a.small and b.small and b.value == MIN_INT:  # it is its own negative in Go
-        return _added(a, b.value, b)
-    return _added(a, -b.value, b)
+    # The lowest int64 is its own negative in Go.
+    return _added(a, -b.value, b, as_int64=b.value if b.value == MIN_INT else -b.value)
 
 
-def _added(a: Quantity, value: int, b: Quantity) -> Sum:
+def _added(a: Quantity, value: int, b: Quantity, *, as_int64: int) -> Sum:
     """Add a value of the scale of `b`; what an int64 cannot hold makes the sum a decimal."""
     format_ = a.format if a.value else b.format
     if a.small and b.small:
         if not value:
             return Sum(a.value, a.scale, format_, small=True)
         if not a.value:
-            return Sum(value, b.scale, format_, small=True)
+            return Sum(as_int64, b.scale, format_, small=True)
         low = min(a.scale, b.scale)
-        mine, theirs = _scaled(a.value, a.scale - low), _scaled(value, b.scale - low)
+        mine, theirs = _scaled(a.value, a.scale - low), _scaled(as_int64, b.scale - low)
         if mine is not None and theirs is not None and MIN_INT <= mine + theirs <= MAX_INT:
             return Sum(mine + theirs, low, format_, small=True)
     low = min(a.scale, b.scale)
