@@ -268,7 +268,7 @@ class Chosen:
             finder = Finder(always=always, off=self.no_config)
             return Settings(self, finder, finder.of_run(paths), effects=effects)
         except ConfigError as error:
-            raise click.UsageError(str(error)) from None
+            raise click.ClickException(str(error)) from None
 
 
 class Settings:

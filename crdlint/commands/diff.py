@@ -3,164 +3,176 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from crdlint import options
+from crdlint import options, settings
+from crdlint.helping import STATUSES, Command, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crdlint.acknowledge import Acknowledgement
     from crdlint.api import Report
+    from crdlint.settings import Chosen, Settings
     from crdlint.source import Source
 
 STABILITIES = ("alpha", "beta", "stable")
-EFFECTS = (
-    "server-refuses",
-    "stored-objects",
-    "writers",
-    "readers",
-    "gitops",
-    "rollback",
-    "depends-on-webhook",
+_SIDES, _STORED, _MEANT = "What to compare", "What the server holds", "What is meant"
+EXAMPLES = (
+    ("crdlint diff old.yaml new.yaml", "two files, or two folders"),
+    ("crdlint diff v0.45.0:install.yaml install.yaml", "a git revision with the working tree"),
+    ("crdlint diff --base origin/main config/crd", "what a pull request changes"),
+    ("crdlint diff cluster:widgets.example.com widgets.yaml", "what a cluster has, by kubectl"),
+    (
+        "crdlint diff --base main --fail-on server-refuses,stored-objects .",
+        "fail only for what breaks stored objects or is refused",
+    ),
+    ("crdlint diff --base main --ack-template meant.toml .", "acknowledge what is meant, then"),
+    ("crdlint diff --base main --ack meant.toml .", "leave it out"),
 )
-SEVERITIES = ("error", "warning", "info")
 
 Sides = tuple[list["Source"], list["Source"]]
 
 
-def _fail_on(_: click.Context, __: click.Parameter, text: str) -> list[str]:
-    """Read `--fail-on`: a severity, `never`, or effects separated by commas."""
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if words and (len(words) == 1 and words[0] in (*SEVERITIES, "never")):
-        return words
-    wrong = [word for word in words if word not in EFFECTS]
-    if wrong or not words:
-        raise click.BadParameter(
-            f"{', '.join(map(repr, wrong)) or 'nothing'} is neither a severity"
-            f" ({', '.join(SEVERITIES)}, never) nor effects ({', '.join(EFFECTS)})"
-        )
-    return words
-
-
-@click.command(
-    epilog="Examples: crdlint diff v0.45.0:install.yaml install.yaml; crdlint diff old/ new/; "
-    "crdlint diff cluster:widgets.example.com config/crd/widgets.yaml; "
-    "crdlint diff --base origin/main config/crd"
-)
-@click.argument("paths", nargs=-1, metavar="OLD NEW | PATH...")
-@click.option(
+@click.command(cls=Command, examples=EXAMPLES, statuses=STATUSES)
+@click.argument("paths", nargs=-1, metavar="OLD NEW | [PATH]...")
+@option(
     "--base",
     "base",
     metavar="REV",
     is_flag=False,
     flag_value="",
+    group=_SIDES,
     help="Compare the working tree with this git revision; without REV with the merge base.",
 )
-@click.option("--head", metavar="REV", help="With --base: this revision, not the working tree.")
-@click.option(
-    "--kubernetes-version",
-    "minors",
-    metavar="VERSION",
-    callback=options.minors,
-    help="API server to speak for: 1.30, or a range as 1.28..1.37. Default: the newest.",
+@option(
+    "--head", metavar="REV", group=_SIDES, help="With --base: this revision, not the working tree."
 )
-@click.option(
+@option(
     "--stored-versions",
     metavar="V1,V2",
+    group=_STORED,
     help="Versions that objects are stored in. Default: status.storedVersions of OLD.",
 )
-@click.option(
+@option(
     "--stored-from-history",
     is_flag=True,
+    group=_STORED,
     help="Take from git which versions objects can be stored in: all that were ever storage.",
 )
-@click.option("--not-established", is_flag=True, help="The server does not serve OLD yet.")
-@click.option(
+@option("--not-established", is_flag=True, group=_STORED, help="The server does not serve OLD yet.")
+@option(
     "--stability",
     type=click.Choice(STABILITIES),
-    default="beta",
-    show_default=True,
-    help="Versions less stable than this are held to less.",
+    group=_MEANT,
+    help="Versions less stable than this are held to less. Default: beta.",
+)
+@option(
+    "--ack",
+    "ack_files",
+    metavar="FILE",
+    multiple=True,
+    group=_MEANT,
+    help="Leave out what the [[acknowledge]] entries of FILE name, besides those of the "
+    "configuration. Repeatable.",
+)
+@option(
+    "--ack-template",
+    metavar="FILE",
+    group=_MEANT,
+    help="Write such entries for the errors and warnings of this run into a new FILE; the reasons "
+    "are yours to add.",
 )
 @click.option("--no-fold", is_flag=True, help="List the same change in many places one by one.")
 @click.option("--all-changes", is_flag=True, help="Only list every difference, of any kind.")
-@click.option(
-    "--format",
-    "outputs",
-    metavar="FMT[=FILE]",
-    multiple=True,
-    callback=options.formats,
-    help=options.FORMATS_HELP,
-)
-@click.option(
-    "--fail-on",
-    default="error",
-    show_default=True,
-    callback=_fail_on,
-    help="Lowest severity that makes the exit status 1, or effects, separated by commas.",
-)
-@click.option(
-    "--color",
-    type=click.Choice(("auto", "always", "never")),
-    default="auto",
-    show_default=True,
-    help="Colour in text; NO_COLOR and FORCE_COLOR are heeded.",
-)
+@settings.shared(effects=True)
 def diff(
     paths: tuple[str, ...],
     base: str | None,
     head: str | None,
-    minors: list[int] | None,
     stored_versions: str | None,
     stored_from_history: bool,
     not_established: bool,
-    stability: str,
+    stability: str | None,
+    ack_files: tuple[str, ...],
+    ack_template: str | None,
     no_fold: bool,
     all_changes: bool,
-    outputs: list[tuple[str, str]],
-    fail_on: list[str],
-    color: str,
+    chosen: Chosen,
 ) -> int:
     """Say what the API server says to an update of CRDs, and who else it hurts.
 
     OLD and NEW are each a file, a folder, - for stdin, REVISION:PATH of git, or cluster:NAME.
     """
     from crdlint import diffing
+    from crdlint.config import ConfigError
     from crdlint.source import SourceError
 
+    trees = base is not None or head is not None
+    run = chosen.settle(paths if trees else paths[-1:], effects=True)
     if base == "HEAD" and head is None:  # as our hook says; pre-commit may check a range
         base = os.environ.get("PRE_COMMIT_FROM_REF") or base
     try:
+        if trees and not paths and run.config:
+            paths = tuple(run.config.paths())
         old, new = _sides(paths, base, head)
         if all_changes:
-            minor = (minors or [_newest()])[-1]
+            minor = (run.minors or [_newest()])[-1]
             for line in diffing.all_changes(old, new, minor=minor):
                 click.echo(line)
             return 0
-        trees = base is not None or head is not None
+        meant = _acknowledged(run, ack_files)
 
         def compare(old: list[Source], new: list[Source]) -> Report:
             return diffing.diff(
                 old,
                 new,
-                minors=minors,
+                minors=run.minors,
                 established=False if not_established else None,
                 stored_versions=_stored(stored_versions, stored_from_history, paths, base),
-                held_to=stability,
+                held_to=stability or run.get("stability") or "beta",
                 fold=not no_fold,
                 trees=trees,
+                policy=run.policy,
+                acknowledged=meant,
             )
 
         report = compare(old, new)
-        if trees and any(finding.rule == "crd-removed" for finding in report.findings):
+        found = (*report.findings, *report.suppressed)
+        if trees and any(finding.rule == "crd-removed" for finding in found):
             # A file that did not change may still have it, so look at all of them.
             report = compare(*_whole(paths, base, head))
-    except (SourceError, diffing.DiffError) as error:
+        if ack_template:
+            _write_template(ack_template, report)
+    except (SourceError, ConfigError, diffing.DiffError) as error:
         raise click.UsageError(str(error)) from None
-    return _finish(report, outputs, color, failed=_failed(report, fail_on))
+    return run.finish(report, diff=True)
+
+
+def _acknowledged(run: Settings, files: tuple[str, ...]) -> list[Acknowledgement]:
+    """Return the acknowledgements of the configuration and of the files named."""
+    from crdlint.config import ConfigError, load
+
+    found = run.config.acknowledged() if run.config else []
+    for file in files:
+        given = load(file)
+        if others := [key for key in given.data if key != "acknowledge"]:
+            line = given.line(others[0])
+            raise ConfigError(f"{file}:{line}: {others[0]}: --ack takes [[acknowledge]] only")
+        found += given.acknowledged()
+    return found
+
+
+def _write_template(file: str, report: Report) -> None:
+    """Write the findings that count as acknowledgements to fill in, never over a file."""
+    from crdlint import acknowledge
+
+    if os.path.lexists(file):
+        raise click.UsageError(f"{file} exists already; name a new file, then move what you keep")
+    counting = [finding for finding in report.findings if finding.severity != "info"]
+    options.write(file, acknowledge.template(counting))
 
 
 def _newest() -> int:
@@ -219,29 +231,3 @@ def _whole(paths: tuple[str, ...], base: str | None, head: str | None) -> Sides:
 
     old, new, _ = revision.changed(base or None, head, paths)
     return old, new
-
-
-def _failed(report: Report, fail_on: list[str]) -> bool:
-    from crdlint.policy import fails
-
-    if fail_on[0] in (*SEVERITIES, "never"):
-        return fails(report.findings, fail_on[0])
-    wanted = set(fail_on)
-    return any(f.severity != "info" and wanted & set(f.effects) for f in report.findings)
-
-
-def _finish(report: Report, outputs: list[tuple[str, str]], color: str, *, failed: bool) -> int:
-    """Write a report in every format that was asked for, and return the exit status."""
-    from crdlint import report as formats
-
-    for line in report.summary.notes:
-        options.note(line)
-    for name, file in outputs:
-        coloured = not file and options.coloured(color)
-        text = formats.render(name, report, color=coloured, diff=True, texts=report.texts)
-        if file:
-            options.write(file, text)
-        else:
-            sys.stdout.write(text)
-    sys.stdout.flush()
-    return options.FOUND if failed else options.CLEAN
