@@ -48,7 +48,8 @@ class Options:
     `counts` tells whether a finding is to be reported, before equal ones are folded. `aside` gets
     those that are not but were put aside, `names` the CRDs that were compared, `unread` what of OLD
     could not be read. `trees` says that the sides are states of a repository, not of one CRD: what
-    shares no name is two CRDs, and what cannot be read is left out.
+    shares no name is two CRDs, and what cannot be read is left out. With `prove` every finding that
+    hurts objects or writers comes with an object that shows it.
     """
 
     __slots__ = (
@@ -59,6 +60,7 @@ class Options:
         "held_to",
         "minor",
         "names",
+        "prove",
         "stored_versions",
         "trees",
         "unread",
@@ -74,8 +76,10 @@ class Options:
         fold: bool = True,
         counts: Callable[[Finding], bool] | None = None,
         trees: bool = False,
+        prove: bool = True,
     ) -> None:
         self.counts = counts
+        self.prove = prove
         self.trees = trees
         self.unread: list[str] = []
         self.aside: list[Finding] = []
@@ -345,7 +349,8 @@ def _update(old: Subject, new: Subject, options: Options) -> Iterator[Finding]:
     yield from _counting(refused, options)
     counting = _counting(found, options, to_fold=True)
     folded = fold(counting, one_by_one=not options.fold)
-    _witness(old.crd, new.crd, [(finding, causes[id(finding)]) for finding in folded])
+    if options.prove:
+        _witness(old.crd, new.crd, [(finding, causes[id(finding)]) for finding in folded])
     yield from folded
     if not any("server-refuses" in finding.effects for finding in (*refused, *found)):
         yield from _counting(_way_back(old, new, options), options)

@@ -34,6 +34,7 @@ def diff(
     held_to: str = "beta",
     fold: bool = True,
     trees: bool = False,
+    prove: bool = True,
     policy: Policy | None = None,
     acknowledged: Sequence[Acknowledgement] = (),
 ) -> Report:
@@ -50,6 +51,7 @@ def diff(
         fold: make one finding of the same change in many places.
         trees: the sides are states of a repository, not of one CRD, so what cannot be read in the
             old one is noted and left out.
+        prove: look for an object that shows each break.
         policy: which rules count, and how much; the default profile by default.
         acknowledged: findings that are meant.
 
@@ -81,6 +83,7 @@ def diff(
             fold=fold,
             counts=counts,
             trees=trees,
+            prove=prove,
         )
         findings, summary = differ.diff(before, after, options)
         report.summary.documents, report.summary.crds = summary.documents, summary.crds
