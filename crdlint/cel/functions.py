@@ -356,7 +356,7 @@ _KUBERNETES: dict[str, Function] = {
     "string_to_url": urls.parse,
     "is_url_string": _is(urls.parse_request),
     "url_get_scheme": lambda url: url.scheme,
-    "url_get_host": lambda url: url.host,
+    "url_get_host": urls.host,
     "url_get_hostname": urls.hostname,
     "url_get_port": urls.port,
     "url_get_escaped_path": urls.escaped_path,

@@ -25,7 +25,10 @@ _MAX_QUERY = 10_000  # parameters
 
 
 class Url:
-    """A URL in parts: path as bytes, the rest as text; `user` is None where there is none."""
+    """A URL in parts: path as bytes, the rest as text; `user` is None where there is none.
+
+    A byte of the host that is no UTF-8 is half of a surrogate pair, as in file names.
+    """
 
     __slots__ = (
         "force_query",
@@ -176,7 +179,7 @@ def _host(scheme: str, host: str) -> str:
         colon = host.rfind(":")
     if colon != -1:
         _check_port(host[colon:])
-    return _text(_unescape_host(host))
+    return _unescape_host(host).decode("utf-8", "surrogateescape")
 
 
 def _ip_literal(host: str) -> str:
@@ -189,13 +192,14 @@ def _ip_literal(host: str) -> str:
     name = _unescape_host(address)
     if percent:
         name += _unescape_host(percent + zone, zone=True)
+    inside = name.decode("utf-8", "surrogateescape")
     try:
-        ip, _ = parse_address(name.decode("utf-8", "surrogateescape"))
+        ip, _ = parse_address(inside)
     except EvalError as error:
         raise _BadUrlError(f"invalid host: {error.message}") from None
     if ip.bits == 32:
         raise _BadUrlError("invalid IP-literal")
-    return f"[{_text(name)}]{port}"
+    return f"[{inside}]{port}"
 
 
 def _check_port(text: str) -> None:
@@ -207,9 +211,9 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _text(raw: bytes) -> str:
-    """Return bytes as a text that has U+FFFD for each byte that is no UTF-8."""
-    return re.sub("[\udc80-\udcff]", "\ufffd", raw.decode("utf-8", "surrogateescape"))
+def _valid(text: str) -> str:
+    """Return a text with U+FFFD for each byte in it that is no UTF-8."""
+    return re.sub("[\udc80-\udcff]", "\ufffd", text)
 
 
 def escape(raw: bytes, allowed: frozenset[int]) -> str:
@@ -278,13 +282,18 @@ def escaped_path(url: Url) -> str:
     return "*" if url.path == b"*" else escape(url.path, _PATH)
 
 
+def host(url: Url) -> str:
+    """Return the host and the port."""
+    return _valid(url.host)
+
+
 def _host_and_port(url: Url) -> tuple[str, str]:
-    host, colon, port = url.host.rpartition(":")
+    name, colon, port = url.host.rpartition(":")
     if not colon or not re.fullmatch("[0-9]*", port):
-        host, port = url.host, ""
-    if host.startswith("[") and host.endswith("]"):
-        host = host[1:-1]
-    return host, port
+        name, port = url.host, ""
+    if name.startswith("[") and name.endswith("]"):
+        name = name[1:-1]
+    return _valid(name), port
 
 
 def hostname(url: Url) -> str:
@@ -308,7 +317,8 @@ def query(url: Url) -> dict[str, list[str]]:
         key, _, value = pair.partition("=")
         try:
             name, content = (
-                _text(unescape(_bytes(part.replace("+", " ")))) for part in (key, value)
+                _valid(unescape(_bytes(part.replace("+", " "))).decode("utf-8", "surrogateescape"))
+                for part in (key, value)
             )
         except _BadUrlError:
             continue
