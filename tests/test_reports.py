@@ -15,6 +15,7 @@ from report_samples import CRD, TEXTS, finding, own_pages, samples, summary
 
 from crdlint import report
 from crdlint.finding import Spot
+from crdlint.pages import URL
 from crdlint.report import FORMATS, Options, as_github, as_sarif, line_reader, split_lines
 from crdlint.report.linehash import line_hashes
 from crdlint.report.terminal import clean, excerpt, width
@@ -102,8 +103,9 @@ def test_text() -> None:
 
 def test_text_in_colour_has_the_same_words() -> None:
     coloured = render("text", color=True)
-    assert "\033[1;31merror[plural-dns]\033[0m" in coloured
-    assert re.sub(r"\033\[[0-9;]*m", "", coloured) == render("text")
+    link = URL.format("plural-dns")
+    assert f"\033]8;;{link}\033\\\033[1;31merror[plural-dns]\033[0m\033]8;;\033\\" in coloured
+    assert re.sub(r"\033\[[0-9;]*m|\033\]8;;.*?\033\\", "", coloured) == render("text")
     assert coloured.count("\033[0m") * 2 == coloured.count("\033[")  # each is closed
 
 
@@ -625,6 +627,7 @@ class Run:
     kubernetes = "1.30-1.32"
     findings = samples()
     summary = summary()
+    suppressed: tuple[Finding, ...] = ()
 
 
 @pytest.mark.parametrize("name", list(FORMATS))
