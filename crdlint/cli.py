@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+
 import click
 
 from crdlint import __version__
@@ -14,10 +15,13 @@ INTERRUPTED = 130
 # when a command is run, so that none pays for the others.
 COMMANDS = {
     "cel": "cel",
+    "completion": "completion",
+    "config": "config",
     "diff": "diff",
     "explain": "rules",
     "fix": "fix",
     "export": "export",
+    "init": "config",
     "lint": "lint",
     "rules": "rules",
     "stored": "stored",
@@ -56,7 +60,7 @@ def main() -> None:
     import os
 
     try:
-        status = cli.main(standalone_mode=False)
+        status = cli.main(prog_name="crdlint", standalone_mode=False)
     except click.exceptions.Exit as done:
         status = done.exit_code
     except click.ClickException as error:

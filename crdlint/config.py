@@ -286,11 +286,13 @@ def _check(file: str, data: Any, lines: dict[tuple[Any, ...], int]) -> None:
     """Hold the data to the schema, its rules to those there are, and its dates to the calendar."""
     from crdlint import configcheck
 
-    said = []
-    for path, message in configcheck.complaints(data):
-        name = spell(path)
-        said.append(f"{file}:{_line(lines, path)}: {f'{name}: ' if name else ''}{message}")
-    if said:
+    found = [(_line(lines, path), path, text) for path, text in configcheck.complaints(data)]
+    if found:
+        found.sort(key=lambda complaint: complaint[0])
+        said = [
+            f"{file}:{line}: {': '.join(filter(None, (spell(path), text)))}"
+            for line, path, text in found
+        ]
         raise ConfigError("\n".join(said))
 
 

@@ -30,7 +30,7 @@ LEVELS = ("error", "warning", "info", "on", "off")
 _LOOK, _CONFIG, _OUT, _STATUS = "What to look for", "Configuration", "Output", "Result"
 
 
-def _rules(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> list[str]:
+def read_rules(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> list[str]:
     """Read rule ids, separated by commas, of an option that may stand several times."""
     found = [rule for text in texts for word in text.split(",") if (rule := word.strip())]
     for rule in found:
@@ -91,7 +91,7 @@ def complete_rules(_: click.Context, __: click.Parameter, incomplete: str) -> li
 
 def _shared(*, effects: bool) -> list[Callable[[Any], Any]]:
     """Return the options of `lint` and `diff`; `effects` tells whether findings have effects."""
-    rules = {"metavar": "RULE,...", "multiple": True, "callback": _rules}
+    rules = {"metavar": "RULE,...", "multiple": True, "callback": read_rules}
     threshold: dict[str, Any] = {"type": click.Choice(FAIL_ON), "callback": _one_word}
     if effects:
         threshold = {"metavar": "SEVERITY|EFFECT,...", "callback": _fail_on}

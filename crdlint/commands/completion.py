@@ -1,0 +1,30 @@
+"""The `completion` command: what a shell needs to complete crdlint's words."""
+
+from __future__ import annotations
+
+import click
+
+from crdlint import options
+from crdlint.helping import Command
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        ('eval "$(crdlint completion bash)"', "in ~/.bashrc"),
+        ('eval "$(crdlint completion zsh)"', "in ~/.zshrc"),
+        ("crdlint completion fish | source", "in ~/.config/fish/config.fish"),
+    ),
+)
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+def completion(shell: str) -> int:
+    """Print the script that makes a shell complete commands, options and rules."""
+    from click.shell_completion import get_completion_class
+
+    from crdlint.cli import cli
+
+    found = get_completion_class(shell)
+    assert found is not None
+    script = found(cli, {}, "crdlint", "_CRDLINT_COMPLETE")
+    click.echo(script.source_template % script.source_vars())
+    return options.CLEAN
