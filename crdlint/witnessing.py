@@ -260,7 +260,10 @@ def described(witness: Witness) -> dict[str, Any]:
     found: dict[str, Any] = {"request": witness.request}
     if witness.stored is not None:
         found["from"] = witness.stored
-    return {**found, "before": "accepted", "after": after}
+    found["before"] = "accepted"
+    if witness.dropped:
+        found["beforePruned"] = witness.dropped
+    return {**found, "after": after}
 
 
 def _change(field: str, before: Any, after: Any) -> dict[str, Any]:

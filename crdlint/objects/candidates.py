@@ -11,7 +11,7 @@ from crdlint.objects.shown import JUNCTORS, SCALE, WHOLE
 from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from crdlint.objects.resource import Object
     from crdlint.objects.sample import Sampler
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from crdlint.objects.shown import Goal
 
     Schema = Mapping[str, Any]
+
+
+# Whom an object around a value is made for: the old side alone, both, or both with all that only
+# the new side requires.
+OLD, BOTH, ALL = range(3)
 
 
 class Level:
@@ -60,10 +65,12 @@ class Candidates:
             levels.append(Level(here.old.field(here.step), here.new.field(here.step)))
         return levels
 
-    def all(self, goal: Goal, levels: list[Level]) -> Iterator[Object]:
+    def all(
+        self, goal: Goal, levels: list[Level], made_for: Iterable[int] = (BOTH, OLD)
+    ) -> Iterator[Object]:
         """Yield whole objects, at first such that the new side takes but for the change."""
         seen: list[Object] = []
-        for joint in (True, False):
+        for joint in made_for:
             for value in self._values(goal, levels[-1], joint=joint):
                 try:
                     made = self._wrap(levels, value, joint=joint)
@@ -73,13 +80,13 @@ class Candidates:
                     seen.append(made)
                     yield made
 
-    def _values(self, goal: Goal, level: Level, *, joint: bool) -> Iterator[Any]:
+    def _values(self, goal: Goal, level: Level, *, joint: int) -> Iterator[Any]:
         """Yield values for the node itself that should tell old from new."""
         ask, key = level.old, goal.key
         against = _against(goal, level)
         if joint and not goal.nested:
             rest = [_without(schema, goal) for schema in level.new.wholes]
-            ask = Ask((*ask.wholes, *rest), ask.hints)
+            ask = Ask((*ask.wholes, *rest), ask.hints, wanted=joint == ALL)
         sampler = self.sampler
         try:
             needed = key == "properties" and goal.name in (against.get("required") or ())
@@ -112,13 +119,13 @@ class Candidates:
         for value in self.sampler.values(below) if below.schemas else iter(("kept",)):
             yield self.sampler.make_object(ask, {name: value})
 
-    def _wrap(self, levels: list[Level], value: Any, *, joint: bool) -> Object:
+    def _wrap(self, levels: list[Level], value: Any, *, joint: int) -> Object:
         """Put a value into the smallest object around it."""
         for depth in reversed(range(len(levels) - 1)):
             level = levels[depth]
             ask = level.old
             if joint:
-                ask = Ask((*ask.wholes, *level.new.wholes), ask.hints)
+                ask = Ask((*ask.wholes, *level.new.wholes), ask.hints, wanted=joint == ALL)
             if isinstance(level.step, int):
                 size = ask.most("minItems")
                 value = self.sampler.make_list(ask, size, fixed=[value], depth=depth)

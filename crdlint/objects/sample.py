@@ -46,14 +46,18 @@ class ImpossibleError(Exception):
 class Ask:
     """What a value has to satisfy: whole schemas, and branches of junctors it is steered to.
 
-    Of the whole schemas of one object the first is the one that defaults are taken from.
+    Fields that the first of the whole schemas does not keep are left out, though others require
+    them, unless all are `wanted`.
     """
 
-    __slots__ = ("hints", "wholes")
+    __slots__ = ("hints", "wanted", "wholes")
 
-    def __init__(self, wholes: Iterable[Schema], hints: Iterable[Schema] = ()) -> None:
+    def __init__(
+        self, wholes: Iterable[Schema], hints: Iterable[Schema] = (), *, wanted: bool = False
+    ) -> None:
         self.wholes = tuple(wholes)
         self.hints = tuple(hints)
+        self.wanted = wanted
 
     @property
     def schemas(self) -> tuple[Schema, ...]:
@@ -62,7 +66,7 @@ class Ask:
 
     def also(self, *hints: Schema) -> Ask:
         """Return this with further branches."""
-        return Ask(self.wholes, (*self.hints, *hints))
+        return Ask(self.wholes, (*self.hints, *hints), wanted=self.wanted)
 
     def field(self, name: str) -> Ask:
         """Return what is asked of a field."""
@@ -74,12 +78,15 @@ class Ask:
                     below = schema.get("additionalProperties")
                 if isinstance(below, dict):
                     side.append(below)
-        return Ask(*sides)
+        return Ask(*sides, wanted=self.wanted)
 
     def item(self) -> Ask:
         """Return what is asked of the items of a list."""
-        return Ask(*([s["items"] for s in schemas if isinstance(s.get("items"), dict)]
-                     for schemas in (self.wholes, self.hints)))  # fmt: skip
+        sides = (
+            [schema["items"] for schema in schemas if isinstance(schema.get("items"), dict)]
+            for schemas in (self.wholes, self.hints)
+        )
+        return Ask(*sides, wanted=self.wanted)
 
     def names(self) -> list[str]:
         """Return the fields that whole schemas name, in their order."""
@@ -289,7 +296,7 @@ class Sampler:
 
 def _kept(ask: Ask, name: str) -> bool:
     """Tell whether the first schema keeps a field, so that it is of use to set it."""
-    if not ask.wholes:
+    if not ask.wholes or ask.wanted:
         return True
     schema = ask.wholes[0]
     return name in (schema.get("properties") or {}) or open_(schema)

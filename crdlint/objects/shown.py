@@ -74,13 +74,22 @@ class Witness:
 
     `request` is how it is sent: created, written to the status subresource, or an update of
     `stored`. `refused` are the errors that the change causes and `others` how many there are
-    besides; `pruned` the fields that are dropped; `changed` fields with their value before and
-    after (ABSENT where there is none); `gone` why the object has no endpoint any more.
+    besides; `dropped` the fields that were dropped before already and `pruned` those that are now;
+    `changed` fields with their value before and after (ABSENT where there is none); `gone` why the
+    object has no endpoint any more.
     """
 
     __slots__ = (
-        "changed", "gone", "object", "others", "pruned", "refused", "request", "stored"
-    )  # fmt: skip
+        "changed",
+        "dropped",
+        "gone",
+        "object",
+        "others",
+        "pruned",
+        "refused",
+        "request",
+        "stored",
+    )
 
     def __init__(self, object_: Object, request: str = CREATE) -> None:
         self.object = object_
@@ -88,6 +97,7 @@ class Witness:
         self.stored: Object | None = None
         self.refused: list[ObjectError] = []
         self.others = 0
+        self.dropped: list[str] = []
         self.pruned: list[str] = []
         self.changed: list[tuple[str, Any, Any]] = []
         self.gone = ""
@@ -104,6 +114,7 @@ def shown(
 ) -> Witness | None:
     """Return the witness that an object is, or None where nothing at a place tells old from new."""
     witness = Witness(candidate, request)
+    witness.dropped = before.pruned
     witness.refused = [e for e in after.errors if goal is None or _tells(e, goal, place)]
     others = [e for e in after.errors if e.keyword != SKIPPED and e not in witness.refused]
     witness.others = len(others)
@@ -112,7 +123,8 @@ def shown(
     if goal is not None and goal.key in _STRICT and not goal.nested:
         return None
     spelled = _spell(place)
-    witness.pruned = [f for f in after.pruned if not spelled or _covers(spelled, f)]
+    lost = [field for field in after.pruned if field not in before.pruned]
+    witness.pruned = [field for field in lost if not spelled or _covers(spelled, field)]
     if not witness.pruned and before.stored is not None and after.stored is not None:
         sides = _at(before.stored, place), _at(after.stored, place)
         witness.changed = list(_differences(*sides, place))[:_MOST_CHANGES]

@@ -14,7 +14,7 @@ from crdlint.objects.values import same_go
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crdlint.cel.syntax import Node
+    from crdlint.cel.syntax import Comprehension, Node
     from crdlint.objects.sample import Ask, Sampler
 
     Path = tuple[str | int, ...]
@@ -50,21 +50,17 @@ def mentions(text: str, minor: int) -> list[Mention]:
     return reader.found()
 
 
-class _Reader:
-    """Walks a rule's tree; `names` says which part of the object a variable stands for."""
+class Ways:
+    """Says which part of the object an expression stands for."""
 
     def __init__(self) -> None:
         self.names: dict[str, tuple[str, ...]] = {"self": (), "oldSelf": ()}
-        self.by_way: dict[tuple[str, ...], Mention] = {}
-        self.literals: list[Any] = []
 
-    def found(self) -> list[Mention]:
-        """Return the mentions; literals of the whole rule stand behind those of each part."""
-        for mention in self.by_way.values():
-            mention.literals += [
-                one for one in self.literals if not any(same_go(one, x) for x in mention.literals)
-            ]
-        return list(self.by_way.values())[:_MOST_WAYS]
+    def enter(self, node: Comprehension, within: tuple[str, ...]) -> None:
+        """Let the variables of a loop stand for the items of a part."""
+        for name in (node.var, node.var2):
+            if name:
+                self.names[name] = (*within, EACH)
 
     def way(self, node: Node) -> tuple[str, ...] | None:
         """Return which part of the object an expression is, or None."""
@@ -84,6 +80,24 @@ class _Reader:
             return self.way(node.target)
         return None
 
+
+class _Reader(Ways):
+    """Collects what a rule mentions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_way: dict[tuple[str, ...], Mention] = {}
+        self.literals: list[Any] = []
+
+    def found(self) -> list[Mention]:
+        """Return the mentions; literals of the whole rule stand behind those of each part."""
+        for mention in self.by_way.values():
+            mention.literals += [
+                one for one in self.literals if not any(same_go(one, x) for x in mention.literals)
+            ]
+        found = sorted(self.by_way.values(), key=lambda mention: not mention.way)
+        return found[:_MOST_WAYS]
+
     def read(self, node: Node) -> None:
         """Note what an expression mentions."""
         way = self.way(node)
@@ -97,10 +111,8 @@ class _Reader:
             self._held(parts)
         if node.kind == COMPREHENSION:
             within = self.way(node.target)
-            each = (*within, EACH) if within is not None else None
-            for name in (node.var, node.var2):  # type: ignore[attr-defined]
-                if name and each is not None:
-                    self.names[name] = each
+            if within is not None:
+                self.enter(node, within)  # type: ignore[arg-type]
         for part in parts:
             self.read(part)
 

@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from crdlint.objects.candidates import Candidates, schema_of
+from crdlint.objects.candidates import ALL, BOTH, OLD, Candidates, schema_of
 from crdlint.objects.resource import take
 from crdlint.objects.sample import RULES, Ask, Sampler
 from crdlint.objects.shown import CREATE, SKIPPED, STATUS, shown
@@ -15,6 +15,7 @@ from crdlint.objects.values import same_go
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crdlint.objects.candidates import Level
     from crdlint.objects.error import ObjectError
     from crdlint.objects.resource import Object, Outcome
     from crdlint.objects.served import Served
@@ -44,12 +45,18 @@ class Search:
         levels = self.candidates.levels(goal)
         path = tuple(level.step for level in levels if level.step is not None)
         hunt = _Hunt(self, goal, path)
-        for candidate in islice(self.candidates.all(goal, levels), MOST_TRIES):
-            if hunt.tried(candidate):
-                return hunt.best
-        if hunt.best is None or goal.key == RULES:
-            hunt.steer()
+        self._try(hunt, goal, levels, (BOTH, OLD))
+        if hunt.best is None and hunt.skipped:  # the new side refuses all for what is new in it
+            hunt = _Hunt(self, goal, path, may_drop=True)
+            self._try(hunt, goal, levels, (ALL,))
         return hunt.best
+
+    def _try(self, hunt: _Hunt, goal: Goal, levels: list[Level], made_for: tuple[int, ...]) -> None:
+        made = self.candidates.all(goal, levels, made_for)
+        if any(hunt.tried(candidate) for candidate in islice(made, MOST_TRIES)):
+            return
+        if hunt.best is None:
+            hunt.steer()
 
     def send(self, side: Served, candidate: Object, request: str = CREATE) -> Outcome:
         """Return what one side does with an object."""
@@ -59,9 +66,20 @@ class Search:
 class _Hunt:
     """One search: the best witness so far, and the objects that some rule still refuses."""
 
-    __slots__ = ("best", "count", "goal", "place", "queue", "request", "search", "seen")
+    __slots__ = (
+        "best",
+        "count",
+        "goal",
+        "may_drop",
+        "place",
+        "queue",
+        "request",
+        "search",
+        "seen",
+        "skipped",
+    )
 
-    def __init__(self, search: Search, goal: Goal, path: Path) -> None:
+    def __init__(self, search: Search, goal: Goal, path: Path, *, may_drop: bool = False) -> None:
         self.search = search
         self.goal = goal
         self.place = path
@@ -72,6 +90,8 @@ class _Hunt:
         self.queue: list[tuple[int, int, int, Object, Broken]] = []
         self.seen: list[Object] = []
         self.count = 0
+        self.skipped = False
+        self.may_drop = may_drop  # objects may have what only the new side names
 
     def tried(self, candidate: Object, steps: int = 0) -> bool:
         """Send an object both ways; tell whether it shows the change and nothing else."""
@@ -92,15 +112,16 @@ class _Hunt:
         """Return the witness that an object is, or else the rules that it should mind or break."""
         search, goal = self.search, self.goal
         before = search.send(search.old, candidate, self.request)
-        if before.pruned:
+        if not self.may_drop and before.pruned:
             return None, []
         if before.errors:
             return None, _broken(before.errors, schema_of(search.old))
         after = search.send(search.new, candidate, self.request)
         witness = shown(candidate, before, after, self.place, goal=goal, request=self.request)
-        ran = not any(error.keyword == SKIPPED for error in after.errors)
-        if witness is None and goal.key == RULES and ran:
-            return None, [(self.place, goal.name)]
+        if witness is None and goal.key == RULES:
+            if not any(error.keyword == SKIPPED for error in after.errors):
+                return None, [(self.place, goal.name)]
+            self.skipped = True
         return witness, []
 
     def steer(self) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from crdlint.changes import RULES, rule_text
+from crdlint.changes import PRESERVE, RULES, rule_text
 from crdlint.diffrule import ALWAYS, OWNER, Problem, diff, settle, show
+from crdlint.rules.diff_fields import is_open
 from crdlint.rules.diff_values import LIMIT_RULES
 from crdlint.tree import ABSENT
 
@@ -115,6 +116,7 @@ RELAXED = frozenset(
 diff("one-of-branch-relaxed", on="")(lambda _: ())
 
 
+EACH = "*"  # in a way below `self`: each item or value
 _OLD_SELF = re.compile(r"\boldSelf\b")
 _STRINGS = re.compile(r"""r?"(?:\\.|[^"\\])*"|r?'(?:\\.|[^'\\])*'""")
 
@@ -138,7 +140,7 @@ def rules_changed(change: Change) -> Problems:
         text = f"no longer checked: {_rule(before)}"
         yield Problem(change, text, rule="cel-rule-removed")
     elif before is ABSENT:
-        if not _immutable(after):
+        if not _immutable(after) and not _of_new_fields(change):
             yield Problem(
                 change, f"values must satisfy it now: {_rule(after)}", rule="cel-rule-added"
             )
@@ -148,6 +150,43 @@ def rules_changed(change: Change) -> Problems:
     elif _changed(before, after) and not (_immutable(after) and not _immutable(before)):
         text = f"{_rule(before)} -> {_rule(after)}: values that passed before may be refused now"
         yield Problem(change, text, rule="cel-rule-changed")
+
+
+def _of_new_fields(change: Change) -> bool:
+    """Tell whether a rule is sure to hold for all that could be stored before.
+
+    It holds where the fields that it looks at are absent, and those are new.
+    """
+    from crdlint.objects.absent import holds_without
+
+    if change.new.junctor:
+        return False
+    text = str(change.after.get("rule") or "")
+    return holds_without(text, lambda way: _is_new(change, way), change.new.crd.minor)
+
+
+def _is_new(change: Change, way: tuple[str, ...]) -> bool:
+    """Tell whether no old object has a field, nor a new one by default."""
+    old, new = change.old.data, change.new.data
+    if change.old.crd.spec.get("preserveUnknownFields"):
+        return False
+    for name in way:
+        if name != EACH and (old.get(PRESERVE) or is_open(old.get("additionalProperties"))):
+            return False
+        old, new = (_part(side, name) for side in (old, new))
+        if old is None:
+            return new is not None and new.get("default") is None
+        if new is None:
+            return False
+    return False
+
+
+def _part(schema: Any, name: str) -> Any:
+    """Return the schema of a field, or of each item or value."""
+    if name != EACH:
+        return (schema.get("properties") or {}).get(name)
+    below = schema.get("items") or schema.get("additionalProperties")
+    return below if isinstance(below, dict) else None
 
 
 def _changed(before: dict[str, Any], after: dict[str, Any]) -> bool:
