@@ -117,10 +117,13 @@ def _without_zeros(item: Mapping[str, Any]) -> dict[str, Any]:
 class Node:
     """One object of a CRD that rules may look at: the CRD, a version, or a schema.
 
-    `junctor` says that the node stands below allOf, anyOf, oneOf or not.
+    `junctor` says that the node stands below allOf, anyOf, oneOf or not. `memo` is unset until a
+    check keeps there what it found out on the way up.
     """
 
-    __slots__ = ("crd", "data", "junctor", "kind", "parent", "step")
+    __slots__ = ("crd", "data", "junctor", "kind", "memo", "parent", "step")
+
+    memo: tuple[str, bool]
 
     def __init__(
         self,
@@ -222,9 +225,7 @@ class Place:
 
     __slots__ = ("keys", "node", "within")
 
-    def __init__(
-        self, node: Node, keys: Path = (), within: tuple[int, int] | None = None
-    ) -> None:
+    def __init__(self, node: Node, keys: Path = (), within: tuple[int, int] | None = None) -> None:
         self.node = node
         self.keys = keys
         self.within = within

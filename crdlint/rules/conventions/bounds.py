@@ -24,11 +24,11 @@ _SHORT = frozenset(
 @lint("string-unbounded", on="spine.type")
 def string_unbounded(node: Node, kind: str) -> Problems:
     """Note texts of any length."""
-    if kind != "string" or node.get("maxLength") is not None or within(node, "status"):
+    if kind != "string" or node.get("maxLength") is not None or node.get("enum"):
         return
-    if node.get("enum") or node.get("format") in _SHORT or belongs_to_resource(node):
+    if node.get("format") in _SHORT or belongs_to_resource(node):
         return
-    if own(node):
+    if own(node) and not within(node, "status"):
         message = "a text of 1.5 MiB is taken, all that etcd can store of an object"
         yield Problem(node.at(), message)
 
@@ -36,7 +36,7 @@ def string_unbounded(node: Node, kind: str) -> Problems:
 @lint("list-unbounded", on="spine.items")
 def list_unbounded(node: Node, _: Any) -> Problems:
     """Note lists of any length."""
-    if node.get("maxItems") is None and not within(node, "status") and own(node):
+    if node.get("maxItems") is None and own(node) and not within(node, "status"):
         message = "any number of items is taken, and a rule over them may cost too much to be added"
         yield Problem(node.at(), message)
 

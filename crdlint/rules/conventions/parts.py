@@ -61,34 +61,40 @@ def belongs_to_resource(node: Node) -> bool:
     )
 
 
-def borrowed(node: Node) -> bool:
-    """Tell whether a schema is of, or within, a type that Kubernetes itself defines.
+def own(node: Node) -> bool:
+    """Tell whether the author of the CRD chose what stands at a schema.
 
-    Such types are told by names of fields that stand together in them.
+    That is not so in object metadata, nor within types that Kubernetes itself defines, which are
+    told by names of fields that stand together in them.
     """
-    part: Node | None = node
-    while part is not None and part.kind == "schema":
-        if _known_type(part.get("properties") or {}):
-            return True
+    section, borrowed = _lineage(node)
+    return section != "metadata" and not borrowed
+
+
+def within(node: Node, name: str) -> bool:
+    """Tell whether a schema is a field at the top of the resource, or below it."""
+    return _lineage(node)[0] == name
+
+
+def _lineage(node: Node) -> tuple[str, bool]:
+    """Return the field at the top that a schema belongs to, and whether its type is borrowed.
+
+    Every node on the way keeps the answer, as many checks ask for it.
+    """
+    unknown = []
+    part = node
+    while getattr(part, "memo", None) is None and not part.is_root and part.parent is not None:
+        unknown.append(part)
         part = part.parent
-    return False
+    section, borrowed = getattr(part, "memo", ("", False))
+    for part in reversed(unknown):
+        if part.parent is not None and part.parent.is_root:
+            section = name_of(part)
+        borrowed = borrowed or _known_type(part.get("properties") or {})
+        part.memo = section, borrowed
+    return section, borrowed
 
 
 def _known_type(properties: Mapping[str, Any]) -> bool:
     keys = properties.keys()
     return any(mark in keys and others <= keys for mark, others in _KUBERNETES.items())
-
-
-def within(node: Node, name: str) -> bool:
-    """Tell whether a schema is a field at the top of the resource, or below it."""
-    part: Node | None = node
-    while part is not None and part.kind == "schema":
-        if part.step == ("properties", name) and part.parent and part.parent.is_root:
-            return True
-        part = part.parent
-    return False
-
-
-def own(node: Node) -> bool:
-    """Tell whether the author of the CRD chose what stands here."""
-    return not within(node, "metadata") and not borrowed(node)

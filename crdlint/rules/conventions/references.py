@@ -20,12 +20,17 @@ _REFERENCE = re.compile(r"(?:^r|[a-z]R)ef(?:erence)?s?$")
 @lint("cross-namespace-reference", on="spine.properties")
 def cross_namespace_reference(node: Node, properties: Mapping[str, Any]) -> Problems:
     """Note references out of a namespace, which need the consent of the other one."""
-    if node.crd.spec.get("scope") != "Namespaced" or within(node, "status"):
+    if node.crd.spec.get("scope") != "Namespaced":
         return
     for name, schema in properties.items():
         target = schema.get("items") if schema.get("type") == "array" else schema
         if not isinstance(target, dict) or not _REFERENCE.search(name):
             continue
-        if "namespace" in (target.get("properties") or {}) and own(node):
+        if "namespace" in (target.get("properties") or {}) and _chosen(node):
             message = "who may write in one namespace makes the controller read in any other"
             yield Problem(node.at("properties", name), message)
+
+
+def _chosen(node: Node) -> bool:
+    """Tell whether users write what stands here."""
+    return own(node) and not within(node, "status")
