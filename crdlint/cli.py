@@ -15,6 +15,7 @@ INTERRUPTED = 130
 # when a command is run, so that none pays for the others.
 COMMANDS = {
     "cel": "cel",
+    "convert": "convert",
     "completion": "completion",
     "config": "config",
     "diff": "diff",
@@ -23,6 +24,7 @@ COMMANDS = {
     "export": "export",
     "init": "config",
     "lint": "lint",
+    "plan": "plan",
     "rules": "rules",
     "stored": "stored",
     "validate": "validate",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from crdlint.emit import Writer
@@ -68,14 +67,18 @@ class Change:
 
 
 class Edit:
-    """A piece of a document's text, by offsets, and the text in its place."""
+    """A piece of a document's text, by offsets, and the text in its place.
 
-    __slots__ = ("end", "start", "text")
+    Of lines that are put in at one place, those of the deeper `column` come first.
+    """
 
-    def __init__(self, start: int, end: int, text: str) -> None:
+    __slots__ = ("column", "end", "start", "text")
+
+    def __init__(self, start: int, end: int, text: str, column: int = 0) -> None:
         self.start = start
         self.end = end
         self.text = text
+        self.column = column
 
 
 def changed(data: Any, changes: Iterable[Change]) -> Any:
@@ -193,11 +196,11 @@ def _compile(outline: Outline, changes: list[Change]) -> list[Edit]:
     """Turn changes into edits that do not overlap."""
     writer = Writer(outline)
     sites: dict[int, _Site] = {}
-    edits: dict[tuple[int, int], Edit] = {}
+    edits: dict[tuple[int, int, str], Edit] = {}
 
     def put(edit: Edit) -> None:
         # Two paths may lead to the same text through an alias; one edit does for both.
-        edits.setdefault((edit.start, edit.end), edit)
+        edits.setdefault((edit.start, edit.end, edit.text), edit)
 
     def site(node: Node) -> _Site:
         return sites.setdefault(id(node), _Site(node))
@@ -241,11 +244,18 @@ def _compile(outline: Outline, changes: list[Change]) -> list[Edit]:
 
 
 def _in_order(edits: Iterable[Edit]) -> list[Edit]:
-    ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
-    for first, second in pairwise(ordered):
-        if second.start < first.end:
-            raise NotEditable("two edits meet in the text")
-    return ordered
+    ordered = sorted(edits, key=lambda edit: (edit.start, edit.end, -edit.column))
+    end = 0
+    for edit in ordered:
+        if edit.start < end:
+            # New lines behind a line that goes: put in before the next line instead.
+            if edit.start == edit.end == end - 1 and edit.text.startswith("\n"):
+                edit.start = edit.end = end
+                edit.text = edit.text[1:] + "\n"
+            else:
+                raise NotEditable("two edits meet in the text")
+        end = max(end, edit.end)
+    return sorted(ordered, key=lambda edit: edit.start)
 
 
 def _merges(node: Node) -> bool:

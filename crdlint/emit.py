@@ -168,7 +168,7 @@ class Writer:
             text = "\n".join(blocks).lstrip(" ")
             return Edit(key.begin, key.begin, f"{text}\n{' ' * column}")
         end = self.outline.line_end(max(value.end, key.end))
-        return Edit(end, end, "".join(f"\n{block}" for block in blocks))
+        return Edit(end, end, "".join(f"\n{block}" for block in blocks), column)
 
     def _flow_entry(self, node: Node, change: Change) -> str:
         if node.kind == SEQ:

@@ -85,12 +85,12 @@ def fix(data: bytes, name: str, options: Options) -> Fixed:
     for document in documents.read(data, name, wanted=reading.WANTED):
         if document.skipped:
             continue
-        draft = _Draft(document, options)
+        draft = Draft(document, options)
         result.crds += draft.crds
         if draft.findings:
             try:
-                start, end, draft.raw = _raw(data, document)
-                _fix_document(draft, options, result)
+                start, end, draft.raw = raw_text(data, document)
+                fix_document(draft, options, result)
                 if draft.steps:
                     pieces.append((start, end, draft.raw.encode()))
             except NotEditable as error:
@@ -110,7 +110,7 @@ def _wanted(finding: Finding, options: Options) -> bool:
     )
 
 
-class _Draft:
+class Draft:
     """One document on its way: its text as the file has it, and what lint says of it."""
 
     __slots__ = ("crds", "document", "findings", "raw", "refused", "steps")
@@ -121,6 +121,7 @@ class _Draft:
         self.take(document, options)
 
     def take(self, document: Document, options: Options) -> None:
+        """Look at another state of the document."""
         self.document = document
         report = api.Report(options.minors)
         api.lint_document(document, report, options.policy, [])
@@ -128,7 +129,7 @@ class _Draft:
         self.crds = report.summary.crds
 
 
-def _raw(data: bytes, document: Document) -> tuple[int, int, str]:
+def raw_text(data: bytes, document: Document) -> tuple[int, int, str]:
     """Return where a document's bytes start and end in its file, and their text as it is."""
     lines = data.split(b"\n")
     first = document.first_line - 1
@@ -151,7 +152,7 @@ def _unified(raw: str) -> str:
     return (text if text.endswith("\n") else f"{text}\n").removeprefix(_BOM)
 
 
-def _fix_document(draft: _Draft, options: Options, result: Fixed) -> None:
+def fix_document(draft: Draft, options: Options, result: Fixed) -> None:
     """Fix one document as far as that goes."""
     failed: dict[tuple[Any, ...], str] = {}
     most = _MOST_STEPS
@@ -182,7 +183,7 @@ _UNSAFE = "unsafe"
 
 
 def _batch(
-    draft: _Draft, options: Options, failed: dict[tuple[Any, ...], str], most: int
+    draft: Draft, options: Options, failed: dict[tuple[Any, ...], str], most: int
 ) -> tuple[list[Fix], Plan] | None:
     """Choose fixes that do not touch each other, at most so many; note those that cannot be."""
     chosen: list[Fix] = []
@@ -254,14 +255,14 @@ def _key(finding: Finding) -> tuple[Any, ...]:
     return finding.rule, finding.spot.item, finding.spot.path, finding.message
 
 
-def _step(draft: _Draft, chosen: list[Fix], plan: Plan, options: Options) -> str:
+def _step(draft: Draft, chosen: list[Fix], plan: Plan, options: Options) -> str:
     """Make some fixes; return "" and keep them when they prove right, else why they do not."""
     try:
         edits = plan.edits()
         wanted = changed(draft.document.data, plan.changes)
     except NotEditable as error:
         return str(error)
-    raw = _edited(draft.raw, draft.document.text, edits)
+    raw = edited(draft.raw, draft.document.text, edits)
     read = list(documents.read(raw.encode(), draft.document.name))
     if len(read) != 1 or read[0].error is not None:
         return "the text could not be read any more"
@@ -270,14 +271,14 @@ def _step(draft: _Draft, chosen: list[Fix], plan: Plan, options: Options) -> str
         return "another value would change"
     if len(new.duplicates) > len(draft.document.duplicates):
         return "a key would stand there twice"
-    after = _Draft(new, options)
+    after = Draft(new, options)
     why = _worse(draft.findings, after.findings, chosen)
     if not why:
         draft.document, draft.findings, draft.raw = new, after.findings, raw
     return why
 
 
-def _edited(raw: str, text: str, edits: list[Edit]) -> str:
+def edited(raw: str, text: str, edits: list[Edit]) -> str:
     """Make edits of a document's text in the text as the file has it: CRLF and all."""
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     raw_starts = [0, *(match.end() for match in re.finditer("\n", raw))]
@@ -297,6 +298,14 @@ def _edited(raw: str, text: str, edits: list[Edit]) -> str:
         crlf = raw[end - 1 : end] == "\r" if end > 0 else "\r\n" in raw
         made.append(Edit(start, place(edit.end), edit.text.replace("\n", "\r\n" if crlf else "\n")))
     return apply(raw, made)
+
+
+def edits_of(text: str, changes: list[Change]) -> list[Edit]:
+    """Return the edits of a text that make some changes; raises NotEditable."""
+    plan = Plan(text)
+    if not plan.add(changes):
+        raise NotEditable("two changes get in each other's way")
+    return plan.edits()
 
 
 def _worse(before: list[Finding], after: list[Finding], chosen: list[Fix]) -> str:
@@ -409,10 +418,7 @@ def fixes_for(
 
 def _proven(document: Document, found: Fix) -> list[Edit]:
     """Return the edits of one fix, whose result reads as it should; raises NotEditable."""
-    plan = Plan(document.text)
-    if not plan.add(found.changes):
-        raise NotEditable("its changes get in each other's way")
-    edits = plan.edits()
+    edits = edits_of(document.text, found.changes)
     (new,) = documents.read(apply(document.text, edits).encode(), document.name)
     if new.error is not None or not same(plain(new.data), changed(document.data, found.changes)):
         raise NotEditable("another value would change")

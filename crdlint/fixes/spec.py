@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 CONVERSION = ("spec", "conversion")
 WEBHOOK = (*CONVERSION, "webhook")
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
+META_FIELDS = ("apiVersion", "kind", "metadata")
 
 
 def versions_of(case: Case) -> list[Any]:
@@ -65,33 +66,38 @@ def keep_in_schemas(case: Case) -> Iterator[Change]:
         root = ("spec", "versions", i, "schema", "openAPIV3Schema")
         schema = case.get(*root)
         if isinstance(schema, dict):
-            for path in open_objects(schema):
-                yield put((*root, *path, PRESERVE), True, after="type")
+            for path, key, value in open_objects(schema):
+                where = (*root, *path, key)
+                yield drop(where) if value is None else put(where, value, after="type")
 
 
-def open_objects(root: dict[str, Any]) -> Iterator[Path]:
-    """Yield the ways to the objects below a schema whose unknown fields would be pruned.
+def open_objects(root: dict[str, Any]) -> Iterator[tuple[Path, str, Any]]:
+    """Yield what to set so that nothing below a schema is pruned: (way, keyword, value or None).
 
-    x-kubernetes-preserve-unknown-fields speaks for one level: fields of an object that declares
-    some are pruned again. The metadata of a resource is never pruned by the schema.
+    None says that the keyword goes. x-kubernetes-preserve-unknown-fields speaks for one level:
+    fields of an object that declares some are pruned again, and so are those of objects in a map
+    of anything. The metadata of a resource is never pruned by its schema.
     """
     stack: list[tuple[Path, dict[str, Any], bool]] = [((), root, True)]
     while stack:
         path, schema, resource = stack.pop()
-        if schema.get("type") in ("object", None) and not schema.get("additionalProperties"):
-            open_already = schema.get(PRESERVE) is True
-            scalar = schema.get("x-kubernetes-int-or-string") is True
-            if not open_already and not scalar:
-                yield path
+        kind, extra = schema.get("type"), schema.get("additionalProperties")
+        if kind == "array" and not schema.get("items"):
+            yield path, "items", {PRESERVE: True}
+        if kind in ("object", None) and not isinstance(extra, dict):
+            if extra is not None:
+                yield path, "additionalProperties", None
+            if not schema.get(PRESERVE) and not schema.get("x-kubernetes-int-or-string"):
+                yield path, PRESERVE, True
         properties = schema.get("properties")
-        embedded = resource or schema.get("x-kubernetes-embedded-resource") is True
+        whole = resource or schema.get("x-kubernetes-embedded-resource") is True
         for name, below in properties.items() if isinstance(properties, dict) else ():
-            if isinstance(below, dict) and not (embedded and name == "metadata"):
+            if isinstance(below, dict) and not (whole and name in META_FIELDS):
                 stack.append(((*path, "properties", name), below, False))
         stack += [
             ((*path, key), schema[key], False)
             for key in ("items", "additionalProperties")
-            if isinstance(schema.get(key), dict)
+            if isinstance(schema.get(key), dict) and (schema[key] or key != "items")
         ]
 
 
