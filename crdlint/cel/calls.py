@@ -168,7 +168,10 @@ def _strict(evs: Sequence[Ev], function: Function, cost: Cost | None) -> Ev:
 
 def _dispatch(name: str, overloads: Sequence[str]) -> Function:
     """Return what runs the first overload that the values at hand fit."""
-    from crdlint.cel.functions import IMPLEMENTATIONS
+    from crdlint.cel.functions import IMPLEMENTATIONS, UNGUARDED
+
+    if name in UNGUARDED:
+        return IMPLEMENTATIONS[overloads[0]]
 
     choices = []
     for one in overloads:

@@ -18,6 +18,7 @@ from crdlint.cel.values import (
     equal,
     no_such_overload,
     type_name,
+    unfit,
 )
 
 TYPE_CHECKING = False
@@ -29,9 +30,15 @@ if TYPE_CHECKING:
 
 # The functions trust that their arguments are of the types that the overload takes, save where
 # cel-go has no guard before a call: for operators, and where a function here looks for itself.
-# Not here, since they do not need all of their arguments: the logical operators, the conditional,
-# or() and orValue() of optionals; the index operators, which belong to the values; and those of an
-# authorizer, which a rule of a CRD cannot get at.
+# Not here: the logical operators and the conditional, which do not need all of their operands; the
+# index operators, which belong to the values; and the functions of an authorizer, which a rule of a
+# CRD cannot get at. UNGUARDED names the functions that cel-go calls with whatever there is.
+UNGUARDED = frozenset(
+    (
+        *("contains", "startsWith", "endsWith", "matches", "flatten"),
+        *("size", "sort", "@sortByAssociatedKeys"),
+    )
+)
 
 
 def _identity(value: Any) -> Any:
@@ -41,7 +48,7 @@ def _identity(value: Any) -> Any:
 def _size(value: Any) -> int:
     if isinstance(value, (str, bytes, list, MapValue)):
         return len(value)
-    raise no_such_overload()
+    raise unfit("size", value)
 
 
 def _type(value: Any) -> TypeValue:
@@ -83,6 +90,14 @@ def _value(optional: Optional) -> Any:
 
 def _has_value(optional: Optional) -> bool:
     return optional.has_value
+
+
+def _or(optional: Optional, other: Optional) -> Optional:
+    return optional if optional.has_value else other
+
+
+def _or_value(optional: Optional, other: Any) -> Any:
+    return optional.value if optional.has_value else other
 
 
 def _non_zero(value: Any) -> Optional:
@@ -348,6 +363,8 @@ _OPTIONALS: dict[str, Function] = {
     "optional_ofNonZeroValue": _non_zero,
     "optional_hasValue": _has_value,
     "optional_value": _value,
+    "optional_or_optional": _or,
+    "optional_orValue_value": _or_value,
     "optional_unwrap": lists.unwrap,
     "optional_unwrapOpt": lists.unwrap,
 }

@@ -15,6 +15,7 @@ from crdlint.cel.values import (
     no_such_overload,
     same,
     type_name,
+    unfit,
 )
 
 TYPE_CHECKING = False
@@ -144,11 +145,12 @@ def cut(items: list[Any], start: int, end: int) -> list[Any]:
     return list(items[start:end])
 
 
-def flatten(items: Any, depth: Any = 1) -> list[Any]:
-    """Return a list with the elements of the lists in it, so many levels down."""
+def flatten(items: Any, *levels: Any) -> list[Any]:
+    """Return a list with the elements of the lists in it, so many levels down, or one."""
+    depth = levels[0] if levels else 1
+    shown = map(_full_name, levels)
     if not isinstance(items, list) or not isinstance(depth, int) or isinstance(depth, bool):
-        names = ", ".join(map(type_name, (depth,)))
-        raise EvalError(f"no such overload: {type_name(items)}.flatten({names})")
+        raise EvalError(f"no such overload: {_full_name(items)}.flatten({', '.join(shown)})")
     if depth < 0:
         raise EvalError("level must be non-negative")
     flat: list[Any] = []
@@ -163,6 +165,15 @@ def flatten(items: Any, depth: Any = 1) -> list[Any]:
         else:
             todo.pop()
     return flat
+
+
+def _full_name(value: Any) -> str:
+    """Return the name of a type with what is known of its parameters at run time: nothing."""
+    name = type_name(value)
+    return {"list": "list(dyn)", "map": "map(dyn, dyn)", "optional_type": _ANY}.get(name, name)
+
+
+_ANY = "optional_type(dyn)"
 
 
 def reverse(items: list[Any]) -> list[Any]:
@@ -203,11 +214,15 @@ def _simple_key(item: Any) -> Any:
 
 def sort(items: Any) -> list[Any]:
     """Return the elements in order."""
+    if not isinstance(items, list):
+        raise unfit("sort", items)
     return sort_by_keys(items, items)
 
 
 def sort_by_keys(items: Any, keys: Any) -> list[Any]:
     """Return the elements of a list in the order of their keys in another."""
+    if not isinstance(items, list) or not isinstance(keys, list):
+        raise unfit("@sortByAssociatedKeys", items)
     if len(items) != len(keys):
         raise EvalError(
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys "

@@ -19,6 +19,8 @@ from crdlint.cel.values import (
     compare,
     no_such_overload,
     same,
+    type_name,
+    unfit,
 )
 
 if TYPE_CHECKING:
@@ -75,6 +77,29 @@ def as_timestamp(nanos: int, offset: int) -> Timestamp:
     raise EvalError("timestamp overflow")
 
 
+# The types of first operands. For another type the error names the operator; where the second
+# operand is to blame, or the first is of a type that receives calls, it does not.
+_NUMBERS = frozenset(("int", "uint", "double"))
+_ORDERED = _NUMBERS | {"bool", "bytes"}
+_FIRST = {
+    "_+_": _NUMBERS | {"bytes", "list"},
+    "_-_": _NUMBERS,
+    "_*_": _NUMBERS,
+    "_/_": _NUMBERS,
+    "_%_": frozenset(("int", "uint")),
+    "_<_": _ORDERED,
+    "_<=_": _ORDERED,
+    "_>_": _ORDERED,
+    "_>=_": _ORDERED,
+    "-_": frozenset(("int", "double", "bool")),
+}
+
+
+def _unfit(name: str, first: Any) -> EvalError:
+    """Return the error for operands that no overload takes."""
+    return no_such_overload() if type_name(first) in _FIRST[name] else unfit(name, first)
+
+
 def plus(a: Any, b: Any) -> Any:
     """Add numbers, times and durations; join texts, bytes and lists."""
     kind, other = type(a), type(b)
@@ -95,7 +120,7 @@ def plus(a: Any, b: Any) -> Any:
         return as_timestamp(a.nanos + b.nanos, a.offset)
     if kind is Duration and other is Timestamp:
         return as_timestamp(a.nanos + b.nanos, b.offset)
-    raise no_such_overload()
+    raise _unfit("_+_", a)
 
 
 def minus(a: Any, b: Any) -> Any:
@@ -112,7 +137,7 @@ def minus(a: Any, b: Any) -> Any:
             return as_duration(a.nanos - b.nanos)
     if kind is Timestamp and other is Duration:
         return as_timestamp(a.nanos + as_duration(-b.nanos).nanos, a.offset)
-    raise no_such_overload()
+    raise _unfit("_-_", a)
 
 
 def times(a: Any, b: Any) -> Any:
@@ -125,7 +150,7 @@ def times(a: Any, b: Any) -> Any:
             return a * b
         if kind is Uint:
             return as_uint(int(a) * int(b))
-    raise no_such_overload()
+    raise _unfit("_*_", a)
 
 
 def _double_quotient(a: float, b: float) -> float:
@@ -149,7 +174,7 @@ def divided(a: Any, b: Any) -> Any:
             if kind is Uint:
                 return Uint(quotient)
             return as_int(-quotient if (a < 0) != (b < 0) else quotient)
-    raise no_such_overload()
+    raise _unfit("_/_", a)
 
 
 def modulo(a: Any, b: Any) -> Any:
@@ -164,7 +189,7 @@ def modulo(a: Any, b: Any) -> Any:
         if a == MIN_INT and b == -1:
             raise EvalError("integer overflow")
         return -rest if a < 0 else rest
-    raise no_such_overload()
+    raise _unfit("_%_", a)
 
 
 def negated(a: Any) -> Any:
@@ -176,7 +201,7 @@ def negated(a: Any) -> Any:
         return -a
     if kind is Duration:
         return as_duration(-a.nanos)
-    raise no_such_overload()
+    raise _unfit("-_", a)
 
 
 def inverted(a: Any) -> Any:
@@ -190,22 +215,31 @@ def inverted(a: Any) -> Any:
 
 def less(a: Any, b: Any) -> bool:
     """Tell whether one value comes before another."""
-    return compare(a, b) < 0
+    return _order("_<_", a, b) < 0
 
 
 def less_equals(a: Any, b: Any) -> bool:
     """Tell whether one value does not come after another."""
-    return compare(a, b) <= 0
+    return _order("_<=_", a, b) <= 0
 
 
 def greater(a: Any, b: Any) -> bool:
     """Tell whether one value comes after another."""
-    return compare(a, b) > 0
+    return _order("_>_", a, b) > 0
 
 
 def greater_equals(a: Any, b: Any) -> bool:
     """Tell whether one value does not come before another."""
-    return compare(a, b) >= 0
+    return _order("_>=_", a, b) >= 0
+
+
+def _order(name: str, a: Any, b: Any) -> int:
+    try:
+        return compare(a, b)
+    except EvalError:
+        if type_name(a) not in _FIRST[name]:
+            raise _unfit(name, a) from None
+        raise
 
 
 def within(a: Any, b: Any) -> bool:

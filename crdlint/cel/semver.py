@@ -117,7 +117,7 @@ def parse_normalized(text: str) -> Semver:
 
 
 def _without_zeros(part: str) -> str:
-    if len(part) < 2:
+    if len(part) < 2 and part.isascii():  # what counts is the number of bytes
         return part
     short = part.lstrip("0")
     return short if short and short[0] in "0123456789" else "0" + short

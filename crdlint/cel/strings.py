@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crdlint import goregex
 from crdlint.cel.gotext import ESCAPES, shown
-from crdlint.cel.values import EvalError, no_such_overload
+from crdlint.cel.values import EvalError, no_such_overload, unfit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def ends_with(text: Any, part: Any) -> bool:
 
 def matches(text: Any, pattern: Any) -> bool:
     """Tell whether a regular expression matches anywhere in a text."""
-    _texts(text, pattern)
+    if not isinstance(text, str):
+        raise unfit("matches", text)
+    _texts(pattern)
     try:
         return goregex.matches(pattern, text)
     except goregex.RegexError as error:

@@ -178,6 +178,17 @@ def type_name(value: Any) -> str:
     return found
 
 
+# Types that cel-go sends calls to which it finds no other way to make.
+_RECEIVERS = (str, Duration, Timestamp)
+
+
+def unfit(name: str, first: Any) -> EvalError:
+    """Return the error for a first argument of a type that a function has no overload for."""
+    if isinstance(first, _RECEIVERS):
+        return no_such_overload()
+    return EvalError(f"no such overload: {name}")
+
+
 def equal(a: Any, b: Any) -> bool:
     """Tell whether two values are equal; numbers of different types compare by value.
 
