@@ -219,6 +219,10 @@ class Planner:
             return _and(self.plan(args[0]), self.plan(args[1]))
         if name == "_||_":
             return _or(self.plan(args[0]), self.plan(args[1]))
+        if name in ("or", "orValue") and node.target is not None:
+            return _optional_or(
+                self.plan(node.target), self.plan(args[0]), unwrap=name == "orValue"
+            )
         if name in ("_==_", "_!=_"):
             return _equality(node, self.plan(args[0]), self.plan(args[1]))
         if name == "@in" and node.overloads == ("in_list",):
@@ -354,6 +358,22 @@ def _or(first: Ev, second: Ev) -> Ev:
         if b is not False:
             return b if type(b) is EvalError else no_such_overload()
         return False
+
+    return ev
+
+
+def _optional_or(first: Ev, second: Ev, *, unwrap: bool) -> Ev:
+    """Return the closure of or() and orValue(), which cost nothing."""
+
+    def ev(frame: list[Any]) -> Any:
+        found = first(frame)
+        if type(found) is EvalError:
+            return found
+        if type(found) is not Optional:
+            return no_such_overload()
+        if found.has_value:
+            return found.value if unwrap else found
+        return second(frame)
 
     return ev
 
