@@ -20,6 +20,7 @@ _CONVERSIONS = frozenset(
 )
 
 
+_WITH_PATTERN = frozenset(("matches", "find", "findAll"))  # the second argument is the pattern
 _INDICES = frozenset(("string", "int", "uint", "bool", "double"))  # constants that can be indices
 
 
@@ -181,9 +182,9 @@ def fold(calls: Iterable[Node]) -> None:
             index = _constant(call.args[1], known)
             if index is not None and index[0] not in _INDICES:
                 raise ProgramError(f"a {index[0]} cannot be an index", call.args[1].pos)
-        elif call.name == "matches":
+        elif call.name in _WITH_PATTERN:
             args = call.args if call.target is None else [call.target, *call.args]
-            if len(args) == 2:
+            if len(args) >= 2:
                 value = _constant(args[1], known)
                 if value is not None and value[0] == "string":
                     _pattern(value[1], args[1].pos, ProgramError)
