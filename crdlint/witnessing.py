@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from crdlint.changes import PRESERVE, RULES
 from crdlint.objects.sample import ImpossibleError
 from crdlint.objects.served import Served
-from crdlint.objects.shown import SCALE, WHOLE, Goal, Witness, shown
+from crdlint.objects.shown import CONVERT, SCALE, WHOLE, Goal, Witness, shown
 from crdlint.objects.witness import Search
 from crdlint.tree import ABSENT
 
@@ -181,6 +181,41 @@ def _scale(known: Witnesses, problem: Problem) -> Witness | None:
     return search.find(Goal(steps, SCALE))
 
 
+def _between(known: Witnesses, problem: Problem) -> Witness | None:
+    """Return an object that the new CRD takes in one version and harms in another."""
+    change = problem.change
+    here = change.new.version
+    names = _names(known.new)
+    one = str(here.get("name")) if here is not None else ""
+    others = [name for name in names if name != one]
+    for pair in (*((one, other) for other in others), *((other, one) for other in others)):
+        sides = [_served(known.new, name) for name in pair]
+        if sides[0] is None or sides[1] is None:
+            continue
+        found = Search(sides[0], sides[1]).find(_goal_between(change, sides[1]))
+        if found is not None:
+            found.request, found.through = CONVERT, sides[1].api_version
+            return found
+    return None
+
+
+def _goal_between(change: Change, other: Served) -> Goal:
+    """Return the goal of a change that knows only one of two versions."""
+    steps: list[Any] = []
+    node = change.new
+    while not node.is_root and node.parent is not None:
+        steps.insert(0, (node.step, node.data))
+        node = node.parent
+    there: Any = other.schema or {}
+    found = []
+    for step, data in steps:
+        for key in step:
+            there = there.get(key) or {} if isinstance(there, dict) else {}
+        found.append((step, data, there))
+    name = change.name if change.key == "properties" else ""
+    return Goal(found, change.key, name)
+
+
 _SPECIAL: dict[str, Callable[[Witnesses, Problem], Witness | None]] = {
     "preserve-unknown-fields-global-disabled": _unknown_field,
     "schema-added": _whole_schema,
@@ -195,6 +230,11 @@ _SPECIAL: dict[str, Callable[[Witnesses, Problem], Witness | None]] = {
     "status-subresource-added": _status,
     "status-subresource-removed": _status,
     "scale-path-changed": _scale,
+    "served-versions-field-lost": _between,
+    "served-versions-type-conflict": _between,
+    "served-versions-required-conflict": _between,
+    "served-versions-constraint-conflict": _between,
+    "served-versions-default-conflict": _between,
 }
 
 
@@ -260,6 +300,8 @@ def described(witness: Witness) -> dict[str, Any]:
     found: dict[str, Any] = {"request": witness.request}
     if witness.stored is not None:
         found["from"] = witness.stored
+    if witness.through:
+        found["through"] = witness.through
     found["before"] = "accepted"
     if witness.dropped:
         found["beforePruned"] = witness.dropped

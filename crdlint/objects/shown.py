@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Path = tuple[str | int, ...]
     Schema = Mapping[str, Any]
 
-CREATE, STATUS, UPDATE = "create", "status", "update"
+CREATE, STATUS, UPDATE, CONVERT = "create", "status", "update", "convert"
 # Goals that are no keyword: a path of the scale subresource, a schema as a whole.
 SCALE, WHOLE = "scale", "schema"
 JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
@@ -72,11 +72,12 @@ class Goal:
 class Witness:
     """An object that was taken as it is, and what becomes of it now.
 
-    `request` is how it is sent: created, written to the status subresource, or an update of
-    `stored`. `refused` are the errors that the change causes and `others` how many there are
-    besides; `dropped` the fields that were dropped before already and `pruned` those that are now;
-    `changed` fields with their value before and after (ABSENT where there is none); `gone` why the
-    object has no endpoint any more.
+    `request` is how it is sent: created, written to the status subresource, as an update of
+    `stored`, or converted: taken by the new CRD in its apiVersion and asked for as `through`.
+    `refused` are the errors that the change causes and `others` how many there are besides;
+    `dropped` the fields that were dropped before already and `pruned` those that are now; `changed`
+    fields with their value before and after (ABSENT where there is none); `gone` why the object has
+    no endpoint any more.
     """
 
     __slots__ = (
@@ -89,6 +90,7 @@ class Witness:
         "refused",
         "request",
         "stored",
+        "through",
     )
 
     def __init__(self, object_: Object, request: str = CREATE) -> None:
@@ -101,6 +103,7 @@ class Witness:
         self.pruned: list[str] = []
         self.changed: list[tuple[str, Any, Any]] = []
         self.gone = ""
+        self.through = ""
 
 
 def shown(

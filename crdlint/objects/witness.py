@@ -7,25 +7,27 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from crdlint.objects.candidates import ALL, BOTH, OLD, Candidates, schema_of
-from crdlint.objects.resource import take
+from crdlint.objects.resource import take, update
 from crdlint.objects.sample import RULES, Ask, Sampler
-from crdlint.objects.shown import CREATE, SKIPPED, STATUS, shown
+from crdlint.objects.shown import CREATE, SKIPPED, STATUS, UPDATE, shown
 from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from crdlint.objects.candidates import Level
     from crdlint.objects.error import ObjectError
     from crdlint.objects.resource import Object, Outcome
     from crdlint.objects.served import Served
     from crdlint.objects.shown import Goal, Witness
+    from crdlint.objects.steer import Steering
 
     Path = tuple[str | int, ...]
     Broken = list[tuple[Path, str]]  # where a rule stands in the object, and its text
 
 MOST_TRIES = 48  # objects that are sent both ways for one witness
 MOST_STEERED = 160  # further ones that are tried where rules must be kept or broken
+_TRANSITION = "oldSelf"  # what a rule names that compares with the value before
 _AGAIN = 12  # tries for an object that is refused for the change alone
 
 
@@ -49,7 +51,49 @@ class Search:
         if hunt.best is None and hunt.skipped:  # the new side refuses all for what is new in it
             hunt = _Hunt(self, goal, path, may_drop=True)
             self._try(hunt, goal, levels, (ALL,))
+        if hunt.best is None and goal.key == RULES and _TRANSITION in goal.name:
+            return self._update(goal, levels, path)
         return hunt.best
+
+    def _update(self, goal: Goal, levels: list[Level], path: Path) -> Witness | None:
+        """Return an update that the old side takes and a transition rule of the new one refuses."""
+        from crdlint.objects.steer import Steering
+
+        steering = Steering(self.sampler)
+        ask = levels[-1].old
+        left = MOST_STEERED
+        for start in self._starts(goal, levels, path, steering):
+            part = _below(ask, start, path)[1]
+            for varied in steering.variations(part, ask, goal.name):
+                left -= 1
+                if left < 0:
+                    return None
+                candidate = _put(start, path, varied)
+                before = update(self.old, start, candidate)
+                if before.errors or before.pruned:
+                    continue
+                after = update(self.new, start, candidate)
+                witness = shown(candidate, before, after, path, goal=goal, request=UPDATE)
+                if witness is not None:
+                    witness.stored = start
+                    return witness
+        return None
+
+    def _starts(
+        self, goal: Goal, levels: list[Level], path: Path, steering: Steering
+    ) -> Iterator[Object]:
+        """Yield objects that the old side takes, the plainest first."""
+        plain = list(islice(self.candidates.all(goal, levels), 3))
+        ask = levels[-1].old
+        varied = (
+            _put(one, path, part)
+            for one in plain
+            for part in steering.variations(_below(ask, one, path)[1], ask, goal.name)
+        )
+        for candidate in (*plain, *islice(varied, MOST_TRIES)):
+            outcome = self.send(self.old, candidate)
+            if outcome.accepted and not outcome.pruned:
+                yield candidate
 
     def _try(self, hunt: _Hunt, goal: Goal, levels: list[Level], made_for: tuple[int, ...]) -> None:
         made = self.candidates.all(goal, levels, made_for)

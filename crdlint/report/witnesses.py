@@ -16,11 +16,17 @@ _SENT = {
     "create": "creating it",
     "update": "this update of it",
     "status": "writing its status",
+    "convert": "it",
 }
 
 
 def says(finding: Finding) -> str:
     """Return in one sentence what becomes of the witness of a finding."""
+    through = finding.witnessed.get("through")
+    return f"asked for as {through}, {_says(finding)}" if through else _says(finding)
+
+
+def _says(finding: Finding) -> str:
     after = finding.witnessed["after"]
     if "gone" in after:
         return f"its endpoint is gone: {after['gone']}"
