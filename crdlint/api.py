@@ -170,7 +170,12 @@ def _lint_sources(
 
 def _judge_ignores(report: Report, policy: Policy) -> None:
     """Report the ignores that are no use."""
-    report.findings += report.ignores.findings(policy, lambda name: not pages.page(name).of_diff)
+    report.findings += report.ignores.findings(policy, of_lint)
+
+
+def of_lint(name: str) -> bool:
+    """Tell whether a rule is one that `lint` looks for."""
+    return not pages.page(name).of_diff
 
 
 def lint_document(document: Document, report: Report, policy: Policy, seen: list[Crd]) -> None:

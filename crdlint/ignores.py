@@ -145,9 +145,12 @@ class Ignores:
                     text = f"nothing of {rule} is found {_WHERE[directive.scope]}"
                     yield from _finding(UNUSED, text, directive, here)
 
-    def unused(self, ignore: Ignore, policy: Policy) -> Iterator[Finding]:
+    def unused(
+        self, ignore: Ignore, policy: Policy, judged: Callable[[str], bool]
+    ) -> Iterator[Finding]:
         """Yield a finding for an ignore of the configuration that put nothing aside."""
-        if (ignore.file, ignore.line) not in self.used:
+        runs = any(judged(rule) and policy.judge(rule) is not None for rule in ignore.rules)
+        if (ignore.file, ignore.line) not in self.used and (runs or not ignore.rules):
             spot = Spot(ignore.file, 0, ignore.line)
             directive = Directive(FILE, (), spot)
             meant = ", ".join(ignore.rules) or "any rule"

@@ -89,8 +89,7 @@ def lint(
         if not named and not files_from:
             raise click.UsageError("name a file, a folder, or - for stdin: crdlint lint config/crd")
         report = _lint(run, named, stdin_filename, files_from, jobs, progress)
-        if not paths and not files_from:
-            _judge_configured_ignores(report, run)
+        _judge_configured_ignores(report, run, whole=not paths and not files_from)
         if new_since is not None:
             _old_findings(run, new_since, named, files_from).apply(report, run.policy)
         file = baseline_file or (run.config.file_of("baseline") if run.config else "")
@@ -129,10 +128,16 @@ def _lint(
     )
 
 
-def _judge_configured_ignores(report: Report, run: Settings) -> None:
-    """Report the ignores of the configuration without use, where all it speaks of was read."""
+def _judge_configured_ignores(report: Report, run: Settings, *, whole: bool) -> None:
+    """Report the ignores of the configuration without use, where all they speak of was read.
+
+    That is a `whole` project, or the one CRD that an entry names.
+    """
+    from crdlint import api
+
     for ignore in run.policy.ignores if run.policy.heed else ():
-        report.findings += report.ignores.unused(ignore, run.policy)
+        if whole or ignore.crd in report.names:
+            report.findings += report.ignores.unused(ignore, run.policy, api.of_lint)
     report.close()
 
 
