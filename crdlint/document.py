@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _OVERRIDE = "merge-override"
+_FEW = 32  # keys of a mapping that are looked through faster than a table is made
 _BOM = b"\xef\xbb\xbf"
 _SEPARATOR = re.compile(rb"^---", re.MULTILINE)
 # apimachinery takes for JSON what starts with an opening brace, white space aside.
@@ -120,6 +121,7 @@ class Document:
         "_chunk",
         "_file",
         "_positions",
+        "_ranks",
         "_starts",
         "_text",
         "data",
@@ -137,6 +139,7 @@ class Document:
         self._built = Built()
         self._text: str | None = None
         self._starts: list[int] = []
+        self._ranks: tuple[Map | None, dict[str, int]] = None, {}
         self._positions: Any = None  # of JSON: mappings and sequences with marks, made when asked
         self.name = file.name
         self.index = index
@@ -211,7 +214,7 @@ class Document:
                 break
             flow = here.flow
             if isinstance(here, Map):
-                at = 2 * list(here).index(str(step))
+                at = 2 * self._rank(here, str(step))
                 in_key, mark = here.marks[at], here.marks[at + 1]
             else:
                 in_key, mark = None, here.marks[int(step)]
@@ -227,6 +230,14 @@ class Document:
                 return self._span(in_key, flow, key=True)
             return self._span(max(mark - 1, 0), flow)
         return self._span(mark, flow, key=isinstance(value, dict))
+
+    def _rank(self, here: Map, key: str) -> int:
+        """Return where a key stands among those of its mapping; the last large one is kept."""
+        if len(here) <= _FEW:
+            return list(here).index(key)
+        if self._ranks[0] is not here:
+            self._ranks = here, {name: i for i, name in enumerate(here)}
+        return self._ranks[1][key]
 
     @property
     def duplicates(self) -> list[Duplicate]:

@@ -23,6 +23,8 @@ def in_enum(enum: list[Any], value: Any) -> bool:
     A float converts to an integer by cutting its fraction, and an integer to the text of its code
     point. Source: basicCommonValidator of kube-openapi.
     """
+    if isinstance(value, str):
+        return value in enum  # nothing but the same text is equal to a text, or becomes it
     for allowed in enum:
         if allowed is None:
             continue

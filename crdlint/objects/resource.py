@@ -115,16 +115,17 @@ def take(
         What the server answers and stores. Source: apiextensions' customresource handler and
         strategy.
     """
-    outcome = Outcome()
-    try:
-        value = decode(served, data, outcome)
-    except _UndecodableError as error:
-        outcome.errors.append(error.error)
+    with deep():
+        outcome = Outcome()
+        try:
+            value = decode(served, data, outcome)
+        except _UndecodableError as error:
+            outcome.errors.append(error.error)
+            return outcome
+        value = _prepare(served, value, outcome, keep_status=keep_status)
+        outcome.errors = check(served, value, rules=rules)
+        outcome.stored = _stored(value, data)
         return outcome
-    value = _prepare(served, value, outcome, keep_status=keep_status)
-    outcome.errors = check(served, value, rules=rules)
-    outcome.stored = _stored(value, data)
-    return outcome
 
 
 def decode(served: Served, data: Mapping[str, Any], outcome: Outcome) -> Object:
@@ -136,8 +137,7 @@ def decode(served: Served, data: Mapping[str, Any], outcome: Outcome) -> Object:
     if "metadata" in data:
         metadata, unknown = _metadata(data["metadata"])
         outcome.pruned += [f"metadata.{name}" for name in unknown]
-    with deep():
-        value: Any = as_stored(data)
+    value: Any = as_stored(data)
     if not served.preserve:
         value, dropped = prune(value, served.schema, root=True)
         outcome.pruned += dropped
@@ -210,32 +210,33 @@ def update(
         What the server answers and stores. Source: apiextensions' customresource strategies, and
         BeforeUpdate of apiserver's registry/rest.
     """
-    outcome = Outcome()
-    try:
-        value = decode(served, new, outcome)
-    except _UndecodableError as error:
-        outcome.errors.append(error.error)
+    with deep():
+        outcome = Outcome()
+        try:
+            value = decode(served, new, outcome)
+        except _UndecodableError as error:
+            outcome.errors.append(error.error)
+            return outcome
+        try:
+            before = _read(served, old, stored or served)
+        except _UndecodableError as error:
+            outcome.errors.append(_refused((), f"the old object: {error}").error)
+            return outcome
+        # A file may leave the namespace out; both are in the one that the request names.
+        given = {"namespace": (value.get("metadata") or {}).get("namespace")}
+        before["metadata"] = _meta_on_update(served, dict(before.get("metadata") or {}), given)
+        if status:
+            value = _only_status(value, before)
+        else:
+            value["metadata"] = _meta_on_update(
+                served, dict(value.get("metadata") or {}), before["metadata"]
+            )
+            if served.status:
+                outcome.status_dropped = _keep_status(value, before)
+            _count_generation(value, before)
+        outcome.errors = check_update(served, value, before, rules=rules, status=status)
+        outcome.stored = value
         return outcome
-    try:
-        before = _read(served, old, stored or served)
-    except _UndecodableError as error:
-        outcome.errors.append(_refused((), f"the old object: {error}").error)
-        return outcome
-    # A file may leave the namespace out; both are in the one that the request names.
-    given = {"namespace": (value.get("metadata") or {}).get("namespace")}
-    before["metadata"] = _meta_on_update(served, dict(before.get("metadata") or {}), given)
-    if status:
-        value = _only_status(value, before)
-    else:
-        value["metadata"] = _meta_on_update(
-            served, dict(value.get("metadata") or {}), before["metadata"]
-        )
-        if served.status:
-            outcome.status_dropped = _keep_status(value, before)
-        _count_generation(value, before)
-    outcome.errors = check_update(served, value, before, rules=rules, status=status)
-    outcome.stored = value
-    return outcome
 
 
 def _read(served: Served, old: Mapping[str, Any], stored: Served) -> Object:

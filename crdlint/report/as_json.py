@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from crdlint import json_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -18,7 +20,7 @@ def render(findings: Iterable[Finding], summary: Summary, options: Options) -> s
     rows = ",\n".join([encode(as_dict(finding, diff=options.diff)) for finding in findings])
     objects = ""
     if options.objects is not None:
-        entries = ",\n".join([encode(row) for row in options.objects])
+        entries = ",\n".join([json_text.dump(row, ascii=True) for row in options.objects])
         objects = f' "objects": [{entries}],\n'
     return (
         f'{{"version": 1, "kubernetes": {encode(options.kubernetes)},\n'
