@@ -250,6 +250,8 @@ def test_names_of_the_resource(names: dict[str, str], rule: str) -> None:
     [
         ({"type": "integer"}, "integer-format", 1),
         ({"type": "integer", "format": "int32"}, "integer-format", 0),
+        ({"type": "integer", "maximum": 65535}, "integer-format", 0),
+        ({"type": "integer", "maximum": 2**31}, "integer-format", 1),
         ({"x-kubernetes-int-or-string": True}, "integer-format", 0),
         ({"type": "string", "enum": ["TCP", "Fast", "v1.2"]}, "enum-case", 0),
         ({"type": "string", "enum": ["fast", "slow"]}, "enum-case", 1),

@@ -80,7 +80,7 @@ def timestamp_name(node: Node, properties: Mapping[str, Any]) -> Problems:
         if schema.get("type") == "string" and _STAMP.search(name) and own(node):
             before = _STAMP.sub("", name)
             right = f"{before}Time" if before else "time"
-            message = f"other Kubernetes APIs call a point in time {right}"
+            message = f"points in time end in Time in other Kubernetes APIs: {right}"
             yield Problem(node.at("properties", name), message)
 
 

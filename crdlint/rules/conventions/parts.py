@@ -39,6 +39,7 @@ _KUBERNETES = {
     "clusterIP": {"ports", "selector"},  # ServiceSpec
     "optional": {"key", "name"},  # SecretKeySelector, ConfigMapKeySelector
     "apiGroup": {"kind", "name"},  # TypedLocalObjectReference
+    "loadBalancer": {"conditions"},  # ServiceStatus
     "resourceVersion": {"apiVersion", "fieldPath", "uid"},  # ObjectReference
     "ownerReferences": {"annotations", "labels"},  # ObjectMeta
     "managedFields": {"annotations", "labels"},  # ObjectMeta

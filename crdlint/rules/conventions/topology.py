@@ -74,7 +74,7 @@ def maps(node: Node, values: Any) -> Problems:
     if values.get("type") == "object" and (values.get("properties") or {}):
         message = "names that users choose stand where fields do; Kubernetes lists named objects"
         yield Problem(node.at(), message, rule="map-of-objects")
-    elif name_of(node) and not _DATA.search(name_of(node)):
+    elif name_of(node) and not within(node, "status") and not _DATA.search(name_of(node)):
         message = "no schema says which keys there are, so a misspelt one is kept without a word"
         yield Problem(node.at(), message, rule="map-field")
 

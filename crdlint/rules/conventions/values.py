@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from crdlint.tree import Node
 
 SAFE = 2**53 - 1  # the largest whole number that every JSON reader keeps, as a double has it
+INT32 = 2**31 - 1
 RULES = "x-kubernetes-validations"
 # Unsigned formats have a rule of their own: the server does not know them at all.
 INTEGER_FORMATS = frozenset(("int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64"))
@@ -35,6 +36,9 @@ _SPAN = re.compile(
 def integer_format(node: Node, kind: str) -> Problems:
     """Note whole numbers of which nobody knows whether they fit 32 bits."""
     if kind != "integer" or node.get(INT_OR_STRING) or node.get("format") in INTEGER_FORMATS:
+        return
+    least, most = node.get("minimum"), node.get("maximum")
+    if most is not None and most <= INT32 and (least is None or least >= -INT32):
         return
     if not node.get("enum") and own(node):
         message = "no format says whether 32 bits hold it: clients pick a type and overflow"
