@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from command import BAD, GOOD, UNTYPED, crdlint, report, rules
@@ -122,7 +122,7 @@ def test_in_what_does_not_parse_comments_count_all_the_same() -> None:
 
 
 def test_an_item_of_a_list_has_its_own_annotation() -> None:
-    crd = {
+    crd: dict[str, Any] = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": "widgets.example.com", "annotations": {}},
