@@ -254,8 +254,8 @@ def _to_string(kind: str, v: Any) -> tuple[str, Any] | None:
             return "string", v.decode()
         except UnicodeDecodeError:
             return None
-    if kind in ("list", "map", "null"):
-        return ("string", "null") if kind == "null" else None
+    if kind in ("list", "map", "null", "type"):
+        return None
     if kind == "bool":
         return "string", "true" if v else "false"
     if kind == "double":
