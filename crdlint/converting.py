@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint import document as documents
 from crdlint import fixes, fixing, reading
-from crdlint.edits import changed, plain, same
-from crdlint.fixes.cure import drop, move, put, rename
+from crdlint.edits import MOVE, Change, changed, plain, same
+from crdlint.fixes.cure import drop, put, rename
 from crdlint.outline import NotEditable
 from crdlint.shape import GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from crdlint.document import Document, Path
-    from crdlint.edits import Change
     from crdlint.finding import Finding
 
 OLD, NEW = f"{GROUP}/v1beta1", f"{GROUP}/v1"
@@ -122,16 +121,9 @@ def _convert(work: _Work, prefix: Path, *, keep: bool, result: Converted) -> Non
     line = work.document.locate(prefix).line
     name = str((old.get("metadata") or {}).get("name") or "")
     pruned = (old.get("spec") or {}).get("preserveUnknownFields") is False
-    steps: list[Callable[[dict[str, Any]], Iterator[Change]]] = [
-        _names,
-        _versions,
-        _parts,
-        _webhook,
-        _schemas,
-    ]
     try:
         _check(old)
-        for step in steps:
+        for step in (_versions, _spec):
             crd = work.document.value(prefix)
             work.make([change.below(prefix) for change in step(crd)])
         _mend(work)
@@ -174,26 +166,27 @@ def _unfit(crd: dict[str, Any]) -> str:
     return ""
 
 
-def _names(crd: dict[str, Any]) -> Iterator[Change]:
-    """Change what has another name or another default in v1."""
+def _spec(crd: dict[str, Any]) -> Iterator[Change]:
+    """Change all that has another name, place or default in v1."""
     spec = crd["spec"]
     yield put(("apiVersion",), NEW)
     if not spec.get("scope"):
         yield put((*_SPEC, "scope"), "Namespaced", after="names")
     yield put((*_SPEC, "preserveUnknownFields"), False, after="scope")
-    yield from _json_paths((*_SPEC, "additionalPrinterColumns"), spec)
-    for i, version in enumerate(spec.get("versions") or ()):
-        yield from _json_paths((*_VERSIONS, i, "additionalPrinterColumns"), version)
-    if spec.get("versions") and "version" in spec:
+    if "version" in spec:
         yield drop((*_SPEC, "version"))
-    if spec.get("versions") == []:
-        yield drop(_VERSIONS)
+    for i, version in enumerate(spec["versions"]):
+        for k, column in enumerate(version.get("additionalPrinterColumns") or ()):
+            if _renames(column):
+                path = (*_VERSIONS, i, "additionalPrinterColumns", k, "JSONPath")
+                yield rename(path, "jsonPath")
+    yield from _parts(spec)
+    yield from _schemas(spec)
+    yield from _webhook(spec.get("conversion"))
 
 
-def _json_paths(path: Path, holder: dict[str, Any]) -> Iterator[Change]:
-    for i, column in enumerate(holder.get("additionalPrinterColumns") or ()):
-        if "JSONPath" in column and "jsonPath" not in column:
-            yield rename((*path, i, "JSONPath"), "jsonPath")
+def _renames(column: dict[str, Any]) -> bool:
+    return "JSONPath" in column and "jsonPath" not in column
 
 
 def _versions(crd: dict[str, Any]) -> Iterator[Change]:
@@ -202,25 +195,30 @@ def _versions(crd: dict[str, Any]) -> Iterator[Change]:
     if not spec.get("versions"):
         version = {"name": spec["version"], "served": True, "storage": True}
         yield put(_VERSIONS, [version], after="scope")
-        yield drop((*_SPEC, "version"))
 
 
-def _parts(crd: dict[str, Any]) -> Iterator[Change]:
+def _parts(spec: dict[str, Any]) -> Iterator[Change]:
     """Move what stands once for all versions to each of them."""
-    spec = crd["spec"]
     for old, new in _MOVED.items():
         if old not in spec:
             continue
-        value = spec[old]
+        value, names = spec[old], {}
+        if old == "additionalPrinterColumns" and value and all(map(_renames, value)):
+            names = {"JSONPath": "jsonPath"}
+            value = [{names.get(key, key): column[key] for key in column} for column in value]
         for i, version in enumerate(spec["versions"]):
-            if new not in version and value is not None:
-                yield move((*_SPEC, old), (*_VERSIONS, i, new), value)[0]
+            if new not in version and value is not None and not _empty_schema(old, value):
+                place = (*_VERSIONS, i, new)
+                yield Change(MOVE, place, value, source=(*_SPEC, old), names=names)
         yield drop((*_SPEC, old))
 
 
-def _webhook(crd: dict[str, Any]) -> Iterator[Change]:
+def _empty_schema(key: str, value: Any) -> bool:
+    return key == "validation" and not (isinstance(value, dict) and value.get("openAPIV3Schema"))
+
+
+def _webhook(conversion: Any) -> Iterator[Change]:
     """Put the address of the conversion webhook and its review versions below `webhook`."""
-    conversion = crd["spec"].get("conversion")
     if not isinstance(conversion, dict):
         return
     reviews = conversion.get("conversionReviewVersions")
@@ -238,12 +236,11 @@ def _webhook(crd: dict[str, Any]) -> Iterator[Change]:
             yield drop((*_CONVERSION, key))
 
 
-def _schemas(crd: dict[str, Any]) -> Iterator[Change]:
+def _schemas(spec: dict[str, Any]) -> Iterator[Change]:
     """Give versions without a schema one that takes everything, as they did."""
     anything = {"type": "object", PRESERVE: True}
-    for i, version in enumerate(crd["spec"]["versions"]):
-        schema = version.get("schema")
-        if not isinstance(schema, dict) or schema.get("openAPIV3Schema") is None:
+    for i, version in enumerate(spec["versions"]):
+        if _empty_schema("validation", version.get("schema", spec.get("validation"))):
             yield put((*_VERSIONS, i, "schema"), {"openAPIV3Schema": anything})
 
 

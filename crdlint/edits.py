@@ -8,7 +8,7 @@ from crdlint.emit import Writer
 from crdlint.outline import ALIAS, MAP, SEQ, NotEditable, Outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from crdlint.document import Path
     from crdlint.outline import Node
@@ -33,10 +33,11 @@ class Change:
     - append: the list at `path` gets `value` as a new last item.
     - unwrap: the list of one item at `path` becomes that item.
     - unshadow: of the entries with the key of `path`, those go that a later one overwrites.
-    - move: as put, with the text that stands at the path `source`, which stays where it is.
+    - move: as put, with the text that stands at the path `source`, which stays where it is; keys
+      of it, or of its items, get the names that `names` gives them.
     """
 
-    __slots__ = ("after", "kind", "path", "source", "value")
+    __slots__ = ("after", "kind", "names", "path", "source", "value")
 
     def __init__(
         self,
@@ -46,12 +47,14 @@ class Change:
         *,
         after: str | None = None,
         source: Path | None = None,
+        names: Mapping[str, str] | None = None,
     ) -> None:
         self.kind = kind
         self.path = path
         self.value = value
         self.after = after
         self.source = source
+        self.names = names or {}
 
     def touched(self) -> Path:
         """Return what tells changes apart: the path, or the list and the value it gets."""
@@ -63,7 +66,9 @@ class Change:
         """Return the same change of a document in which the data stands at a prefix."""
         source = None if self.source is None else (*prefix, *self.source)
         path = (*prefix, *self.path)
-        return Change(self.kind, path, self.value, after=self.after, source=source)
+        return Change(
+            self.kind, path, self.value, after=self.after, source=source, names=self.names
+        )
 
 
 class Edit:
@@ -156,6 +161,7 @@ class Plan:
     def __init__(self, text: str) -> None:
         self.outline = Outline(text)
         self.changes: list[Change] = []
+        self._edits: list[Edit] | None = None  # of all changes, as far as they are compiled
         self._touched: set[Path] = set()
         self._above: set[Path] = set()
 
@@ -169,7 +175,8 @@ class Plan:
             above = {path[:i] for i in range(len(path))}
             if path in self._touched or path in self._above or above & self._touched:
                 return False
-        _compile(self.outline, changes)  # raises before anything is kept
+        edits = _compile(self.outline, changes)  # raises before anything is kept
+        self._edits = None if self.changes else edits
         for path in paths:
             self._touched.add(path)
             self._above.update(path[:i] for i in range(len(path)))
@@ -178,7 +185,9 @@ class Plan:
 
     def edits(self) -> list[Edit]:
         """Return the edits of all changes, in the order of the text; raises NotEditable."""
-        return _compile(self.outline, self.changes)
+        if self._edits is None:
+            self._edits = _compile(self.outline, self.changes)
+        return self._edits
 
 
 class _Site:

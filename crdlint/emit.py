@@ -10,8 +10,9 @@ from crdlint import yaml_scalars
 from crdlint.outline import MAP, SEQ, NotEditable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from crdlint.document import Path
     from crdlint.edits import Change, Edit
     from crdlint.outline import Node, Outline
 
@@ -176,7 +177,7 @@ class Writer:
         key = self.key(str(change.path[-1]), node)
         if change.source is not None:
             moved = self.outline.find(change.source)
-            if moved.flow:
+            if moved.flow and not change.names:
                 return f"{key}: {self.text[moved.start : moved.end]}"
         return f"{key}: {self.flow(change.value)}"
 
@@ -188,12 +189,12 @@ class Writer:
             return "\n".join([f"{blank}- {first.lstrip()}", *rest])
         key = self.key(str(change.path[-1]), node)
         if change.source is not None:
-            moved = self._moved(change.source, column)
+            moved = self._moved(change.source, column, change.names)
             if moved is not None:
                 return f"{blank}{key}:{moved}"
         return "\n".join(self.entry(key, change.value, column))
 
-    def _moved(self, source: tuple[str | int, ...], column: int) -> str | None:
+    def _moved(self, source: Path, column: int, names: Mapping[str, str]) -> str | None:
         """Return the text behind the colon of an entry, indented for a key at another column."""
         parent, at, value = self.outline.entry(source)
         if parent.flow or parent.kind != MAP or parent.entries[at][1] is not value:
@@ -201,9 +202,21 @@ class Writer:
         key = parent.entries[at][0]
         behind = self._behind(parent, at)
         end = self.outline.line_end(max(value.end, behind))
-        first, *rest = self.text[behind:end].split("\n")
+        text = self._renamed(behind, end, value, names) if names else self.text[behind:end]
+        first, *rest = text.split("\n")
         shift = column - self.outline.column(key.begin)
         return "\n".join([first, *_shifted(rest, shift)])
+
+    def _renamed(self, start: int, end: int, value: Node, names: Mapping[str, str]) -> str:
+        """Return a piece of text with keys of a value, or of its items, renamed."""
+        parts = []
+        holders = [value] if value.kind == MAP else [item.real() for _, item in value.entries]
+        for holder in holders:
+            for key, _ in holder.entries if holder.kind == MAP else ():
+                if key.text in names and start <= key.start < end:
+                    parts += [self.text[start : key.start], self.key(names[key.text], holder, key)]
+                    start = key.end
+        return "".join([*parts, self.text[start:end]])
 
 
 def _shifted(lines: Iterable[str], shift: int) -> Iterable[str]:

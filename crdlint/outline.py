@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,18 @@ class Node:
     `style` is that of a scalar: "", ', ", | or >.
     """
 
-    __slots__ = ("begin", "end", "entries", "flow", "kind", "start", "style", "target", "text")
+    __slots__ = (
+        "_keys",
+        "begin",
+        "end",
+        "entries",
+        "flow",
+        "kind",
+        "start",
+        "style",
+        "target",
+        "text",
+    )
 
     def __init__(self, kind: str, begin: int, end: int) -> None:
         self.kind = kind
@@ -48,6 +60,17 @@ class Node:
         self.style = ""
         self.text = ""  # of a key, as the server reads it
         self.target: Node | None = None
+        self._keys: dict[str, int] | None = None
+
+    def number(self, step: str | int) -> int | None:
+        """Return the number of the entry that a step leads to: the last one, where keys repeat."""
+        if self.kind == SEQ:
+            here = type(step) is int and 0 <= step < len(self.entries)
+            return int(step) if here else None
+        if self._keys is None:
+            keys = enumerate(key for key, _ in self.entries)
+            self._keys = {key.text: at for at, key in keys if key.kind == SCALAR}
+        return self._keys.get(str(step))
 
     def real(self) -> Node:
         """Return the node itself, or what an alias stands for."""
@@ -79,7 +102,7 @@ class Outline:
         found: tuple[Node, int, Node] | None = None
         for step in path:
             here = here.real()
-            at = _entry(here, step)
+            at = here.number(step)
             if at is None:
                 raise NotEditable("it does not stand there by itself; a merge or an alias gives it")
             found = here, at, here.entries[at][1]
@@ -124,18 +147,6 @@ class Outline:
         return step or 2, True if dashes is None else dashes
 
 
-def _entry(node: Node, step: str | int) -> int | None:
-    """Return the number of the entry that a step leads to: the last one, where keys repeat."""
-    if node.kind == SEQ:
-        here = type(step) is int and 0 <= step < len(node.entries)
-        return int(step) if here else None
-    if node.kind == MAP:
-        for at in range(len(node.entries) - 1, -1, -1):
-            if node.entries[at][0].text == step and node.entries[at][0].kind == SCALAR:
-                return at
-    return None
-
-
 def _is_json(root: Node, text: str) -> bool:
     return (
         root.kind == MAP
@@ -150,10 +161,15 @@ def _parse(text: str) -> Node:
 
     # Half a surrogate pair is JSON but no YAML; only places count here.
     parser = _parser(_SURROGATE.sub(r"\\u0041", text))
+    collecting = gc.isenabled()
+    gc.disable()  # nothing here is garbage
     try:
         return _Nodes(text, parser.get_event).build()
     except (yaml.YAMLError, ScalarError) as error:
         raise NotEditable(f"its text cannot be taken apart: {error}") from None
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class _Nodes:
