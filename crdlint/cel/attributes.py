@@ -123,8 +123,9 @@ def old_self(frame: list[Any]) -> Any:
 
 def _charged(ev: Ev, cost: int) -> Ev:
     def charged(frame: list[Any]) -> Any:
+        found = ev(frame)
         frame[0] += cost
-        return ev(frame)
+        return found
 
     return charged
 
@@ -189,8 +190,8 @@ def _walk(start: Ev, steps: tuple[Step, ...], cost: int) -> Ev:
     test = steps[-1].test
 
     def ev(frame: list[Any]) -> Any:
-        frame[0] += cost
         found = _step_on(frame, start(frame), steps)
+        frame[0] += cost
         if test and type(found) is Optional:
             return found.has_value
         return found

@@ -38,6 +38,9 @@ CONVERSIONS = frozenset(
     ("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint")
 )
 
+# Functions whose second argument, the receiver counted, is a pattern: compiled once if constant.
+PATTERNED = frozenset(("find", "findAll", "matches"))
+
 # Comparisons of two integers or two doubles need no look at their types.
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "_<_": operator.lt,
@@ -51,7 +54,7 @@ def call(node: Node, evs: Sequence[Ev], pattern: str | None) -> Ev:
     """Return the closure of a call.
 
     `evs` are those of the arguments, a receiver first, `pattern` a constant regular expression
-    that the call matches with.
+    that the call looks for.
     """
     name = node.name
     single = len(node.overloads) == 1
@@ -62,10 +65,10 @@ def call(node: Node, evs: Sequence[Ev], pattern: str | None) -> Ev:
         return _binary(evs[0], evs[1], BINARY[name], cost)
     if name in UNARY:
         return _unary(evs[0], UNARY[name], cost)
-    if pattern is not None:
+    if name == "matches" and pattern is not None:
         return _strict(evs, _matcher(pattern), cost)
     function = _SPECIAL.get(name) or _dispatch(name, node.overloads)
-    if not single or len(evs) > 2:
+    if not single or len(evs) > 2 or pattern is not None:
         return _strict(evs, function, cost)
     if len(evs) == 2:
         return _binary(evs[0], evs[1], function, cost)
@@ -82,7 +85,7 @@ def converted(node: Node, value: Any) -> Any:
 
 
 def constant_pattern(value: Any) -> str | None:
-    """Return a constant as the pattern of matches(), if it is one."""
+    """Return a constant as a pattern, if it is one."""
     return value if value is not MISSING and isinstance(value, str) else None
 
 
@@ -144,19 +147,27 @@ def _ordering(first: Ev, second: Ev, name: str, cost: Cost | None) -> Ev:
 
 
 def _strict(evs: Sequence[Ev], function: Function, cost: Cost | None) -> Ev:
-    """Return the closure of a call that ends, at no cost, with the first error of an argument."""
+    """Return the closure of a call that ends with the first error of an argument.
+
+    Unless that is the last argument, the call then costs nothing.
+    """
+    last = len(evs) - 1
 
     def ev(frame: list[Any]) -> Any:
         args = []
-        for arg in evs:
-            value = arg(frame)
-            if type(value) is EvalError:
-                return value
-            args.append(value)
-        try:
-            result = function(*args)
-        except EvalError as e:
-            result = e
+        result: Any = None
+        for i, arg in enumerate(evs):
+            result = arg(frame)
+            args.append(result)
+            if type(result) is EvalError:
+                if i != last:
+                    return result
+                break
+        else:
+            try:
+                result = function(*args)
+            except EvalError as e:
+                result = e
         frame[0] += 1 if cost is None else cost(args, result)
         return result
 
@@ -173,7 +184,7 @@ def _dispatch(name: str, overloads: Sequence[str]) -> Function:
     if name in UNGUARDED:
         return IMPLEMENTATIONS[overloads[0]]
 
-    choices = []
+    choices: list[tuple[list[Test | None], Function]] = []
     for one in overloads:
         tests = [_test(of) for of in overload_named(name, one).args]
         # What has none works on an authorizer, which no rule of a CRD comes by.

@@ -21,9 +21,9 @@ from crdlint.cel.attributes import (
     old_self,
     variable,
 )
-from crdlint.cel.calls import CONVERSIONS, call, constant_pattern, converted
+from crdlint.cel.calls import CONVERSIONS, PATTERNED, call, constant_pattern, converted
 from crdlint.cel.loops import LIMIT, Cancelled
-from crdlint.cel.runtime_cost import LIST_COST, MAP_COST, cost_of
+from crdlint.cel.runtime_cost import LIST_COST, MAP_COST, CostError, cost_of
 from crdlint.cel.syntax import (
     CALL,
     IDENT,
@@ -76,6 +76,8 @@ class Program:
                 found = self._ev(frame)
         except Cancelled as e:
             return e, frame[COST]
+        except CostError as e:
+            return EvalError(f"internal error: {e}"), frame[COST]
         if frame[COST] > LIMIT:
             return Cancelled(), frame[COST]
         return found, frame[COST]
@@ -233,7 +235,7 @@ class Planner:
         if node.target is not None:
             evs.insert(0, self.plan(node.target))
         pattern = None
-        if name == "matches" and len(evs) == 2:
+        if name in PATTERNED and len(evs) == 2:
             pattern = constant_pattern(self.constant(args[-1]))
         return call(node, evs, pattern)
 

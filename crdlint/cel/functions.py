@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crdlint.cel import conversions, lists, netaddr, operators, quantity, semver, strings, urls
 from crdlint.cel import timestamps as times
+from crdlint.cel.datavalues import ObjectValue, SchemaList
 from crdlint.cel.formatting import format_text
 from crdlint.cel.namedformats import FORMATS, NamedFormat
 from crdlint.cel.values import (
@@ -103,6 +104,8 @@ def _or_value(optional: Optional, other: Any) -> Any:
 def _non_zero(value: Any) -> Optional:
     if value is None or isinstance(value, (bool, int, float)):
         zero = not value
+    elif isinstance(value, (SchemaList, ObjectValue)):
+        zero = False  # the server does not ask what comes out of the data
     elif isinstance(value, (str, bytes, list, MapValue)):
         zero = len(value) == 0
     elif isinstance(value, Duration):

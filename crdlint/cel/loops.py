@@ -133,8 +133,8 @@ def _collector(planner: Planner, node: Comprehension, items: _Items) -> Ev | Non
         return None
     constant = planner.constant(step.args[1]) is not MISSING
     collect = planner.plan(step.args[1].args[0])
-    # The name of the result, the list around the item, and their sum.
-    cost = 2 if constant else 2 + LIST_COST
+    # The list around the item, and the sum with the result; the name of the result costs 1 before.
+    cost = 1 if constant else 1 + LIST_COST
     first, second = items.first, items.second
 
     def ev(frame: list[Any]) -> Any:
@@ -155,6 +155,7 @@ def _collector(planner: Planner, node: Comprehension, items: _Items) -> Ev | Non
                 if wanted is not True:
                     error = wanted if type(wanted) is EvalError else no_such_overload()
                     continue
+            frame[0] += 1
             value = collect(frame)
             frame[0] += cost
             if type(value) is EvalError:

@@ -10,13 +10,18 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from crdlint.cel.datavalues import ObjectValue
-from crdlint.cel.values import MAX_UINT, MapValue, Optional
+from crdlint.cel.values import MAX_UINT, EvalError, MapValue, Optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     # The cost of a call with these arguments (receiver first) and this result, errors included.
     Cost = Callable[[Sequence[Any], Any], int]
+
+
+class CostError(Exception):
+    """The server itself fails when it counts the cost of this call, and stops evaluating."""
+
 
 _TRAVERSAL = 0.1
 _REGEX = 0.25
@@ -202,15 +207,23 @@ def _new_list(_args: Sequence[Any], result: Any) -> int:
 
 
 def _flattened(args: Sequence[Any], _: Any) -> int:
-    depth = float(args[1]) if len(args) == 2 and isinstance(args[1], int) else 1.0
+    depth = 1.0
+    if len(args) == 2:
+        if type(args[1]) is EvalError:
+            raise CostError("interface conversion: ref.Val is *types.Err, not types.Int")
+        depth = float(args[1])
     return _allocated(depth, size(args[0]))
 
 
 def _compared(index: int) -> Cost:
     def cost(args: Sequence[Any], _: Any) -> int:
         items = args[index]
+        if type(items) is EvalError:
+            raise CostError(
+                "interface conversion: *types.Err is not traits.Lister: missing method Add"
+            )
         amount = size(items)
-        if not amount or not isinstance(items, list):
+        if not amount:
             return _allocated(2.0, 0)
         factor = 2.0 + (_TRAVERSAL if isinstance(items[0], (str, bytes)) else 0.0)
         return _allocated(factor, amount * amount)
