@@ -68,12 +68,15 @@ def embedded_metadata_pruned(node: Node, properties: Mapping[str, Any]) -> Probl
     yield Problem(node.at("properties", "metadata"), message)
 
 
-@lint("opaque-root", on="root")
+@lint("opaque-root", "unknown-fields-kept-root", on="root")
 def opaque_root(node: Node) -> Problems:
-    """Warn of a resource of which nothing is declared."""
+    """Warn of a resource of which nothing is declared, or at whose top anything is kept."""
     declared = set(node.get("properties") or {}) - TYPE_META
     if node.get(PRESERVE) and not declared:
         message = "keeps every field and declares none, so nothing is ever validated or pruned"
         yield Problem(node.at(PRESERVE), message)
+    elif node.get(PRESERVE):
+        message = "a misspelt or misplaced top-level field is kept, and never reported"
+        yield Problem(node.at(PRESERVE), message, rule="unknown-fields-kept-root")
     elif not declared and not node.get(PRESERVE) and node.get("type") == "object":
         yield Problem(node.at(), "declares no field but metadata, so all else is pruned")

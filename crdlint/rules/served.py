@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from crdlint.compatibility import LOSSY, REFUSED, Row, compare
+from crdlint.compatibility import CHANGED, LOSSY, REFUSED, Row, compare
 from crdlint.rule import Problem, lint
 
 if TYPE_CHECKING:
@@ -54,6 +54,30 @@ def conversion_none(crd: Node) -> Problems:
             )
             related = [(a.at("name"), "the other version")]
             yield Problem(b.at("name"), message, rule="conversion-none-differs", related=related)
+
+
+@lint("default-differs-between-versions", on="crd")
+def default_differs(crd: Node) -> Problems:
+    """Note fields that one served version defaults otherwise than another.
+
+    Source: https://git.k8s.io/community/contributors/devel/sig-architecture/api_changes.md
+    """
+    if crd.crd.hoisted("schema"):
+        return
+    served = [node for node in crd.children() if node.get("served") and not node.get("deprecated")]
+    for a, b in combinations(served, 2):
+        schemas = [next(iter(node.children()), None) for node in (a, b)]
+        if schemas[0] is None or schemas[1] is None:
+            continue
+        rows = [r for r in compare(schemas[0].data, schemas[1].data) if r.verdict == CHANGED]
+        if rows:
+            more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+            message = (
+                f"{rows[0].field or 'the root'}{more} {rows[0].what} than in {a.get('name')}: what"
+                " an object means depends on the version that it was written in"
+            )
+            related = [(a.at("name"), "the other version")]
+            yield Problem(b.at("name"), message, related=related)
 
 
 def _listed(rows: list[Row]) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from crdlint.compatibility import CHANGED, compare
 from crdlint.rule import Problem, lint
 from crdlint.rules.conventions.parts import TYPE_META, own
 from crdlint.rules.parts import hidden, schema_of
@@ -78,30 +76,6 @@ def cel_messages(node: Node, rules: list[Any]) -> Problems:
         elif message.rstrip().endswith(".") and not message.rstrip().endswith(".."):
             said = "errors are joined by commas, so the full stop stands inside a sentence"
             yield Problem(node.at(RULES, i, "message"), said, rule="cel-message-style")
-
-
-@lint("default-differs-between-versions", on="crd")
-def default_differs(crd: Node) -> Problems:
-    """Note fields that one served version defaults otherwise than another.
-
-    Source: https://git.k8s.io/community/contributors/devel/sig-architecture/api_changes.md
-    """
-    if crd.crd.hoisted("schema"):
-        return
-    served = [node for node in crd.children() if node.get("served") and not node.get("deprecated")]
-    for a, b in combinations(served, 2):
-        schemas = [next(iter(node.children()), None) for node in (a, b)]
-        if schemas[0] is None or schemas[1] is None:
-            continue
-        rows = [r for r in compare(schemas[0].data, schemas[1].data) if r.verdict == CHANGED]
-        if rows:
-            more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-            message = (
-                f"{rows[0].field or 'the root'}{more} {rows[0].what} than in {a.get('name')}: what"
-                " an object means depends on the version that it was written in"
-            )
-            related = [(a.at("name"), "the other version")]
-            yield Problem(b.at("name"), message, related=related)
 
 
 @lint("default-out-of-reach", on="spine.properties")

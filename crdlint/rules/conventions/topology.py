@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from crdlint.rule import Problem, lint
-from crdlint.rules.conventions.parts import LIST_TYPE, name_of, own, within
+from crdlint.rules.conventions.parts import LIST_TYPE, TYPE_META, name_of, own, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,19 +90,13 @@ def list_item_empty(node: Node, items: Any) -> Problems:
         yield Problem(node.at("items"), message)
 
 
-@lint("unknown-fields-kept", "unknown-fields-kept-root", on=f"spine.{PRESERVE}")
-def preserve_unknown_fields(node: Node, keeps: bool) -> Problems:
-    """Note parts of the schema in which every typo is kept."""
-    if not keeps or node.get(EMBEDDED):
+@lint("unknown-fields-kept", on=f"spine.{PRESERVE}")
+def unknown_fields_kept(node: Node, keeps: bool) -> Problems:
+    """Note parts of the schema in which every typo is kept; the root has a rule of its own."""
+    if not keeps or node.is_root or node.get(EMBEDDED):
         return
-    declared = set(node.get("properties") or {}) - {"apiVersion", "kind", "metadata"}
-    if node.is_root:
-        if declared:
-            message = "a misspelt or misplaced top-level field is kept, and never reported"
-            yield Problem(node.at(PRESERVE), message, rule="unknown-fields-kept-root")
-    elif declared:
+    if set(node.get("properties") or {}) - TYPE_META:
         message = "a misspelt field beside the declared ones is kept, and never reported"
-        yield Problem(node.at(PRESERVE), message)
     else:
         message = "nothing below is checked or pruned, and no tool can explain what to write there"
-        yield Problem(node.at(PRESERVE), message)
+    yield Problem(node.at(PRESERVE), message)
