@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crdlint import options, settings
+from crdlint import options, settings, sides
 from crdlint.helping import STATUSES, Command, option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from crdlint.acknowledge import Acknowledgement
     from crdlint.api import Report
     from crdlint.settings import Chosen, Settings
     from crdlint.source import Source
 
 STABILITIES = ("alpha", "beta", "stable")
-_SIDES, _STORED, _MEANT = "What to compare", "What the server holds", "What is meant"
+_MEANT = "What is meant"
 EXAMPLES = (
     ("crdlint diff old.yaml new.yaml", "two files, or two folders"),
     ("crdlint diff v0.45.0:install.yaml install.yaml", "a git revision with the working tree"),
@@ -33,36 +31,9 @@ EXAMPLES = (
     ("crdlint diff --base main --ack meant.toml .", "leave it out"),
 )
 
-Sides = tuple[list["Source"], list["Source"]]
-
 
 @click.command(cls=Command, examples=EXAMPLES, statuses=STATUSES)
-@click.argument("paths", nargs=-1, metavar="OLD NEW | [PATH]...")
-@option(
-    "--base",
-    "base",
-    metavar="REV",
-    is_flag=False,
-    flag_value="",
-    group=_SIDES,
-    help="Compare the working tree with this git revision; without REV with the merge base.",
-)
-@option(
-    "--head", metavar="REV", group=_SIDES, help="With --base: this revision, not the working tree."
-)
-@option(
-    "--stored-versions",
-    metavar="V1,V2",
-    group=_STORED,
-    help="Versions that objects are stored in. Default: status.storedVersions of OLD.",
-)
-@option(
-    "--stored-from-history",
-    is_flag=True,
-    group=_STORED,
-    help="Take from git which versions objects can be stored in: all that were ever storage.",
-)
-@option("--not-established", is_flag=True, group=_STORED, help="The server does not serve OLD yet.")
+@sides.two_sides
 @option(
     "--stability",
     type=click.Choice(STABILITIES),
@@ -117,7 +88,7 @@ def diff(
     try:
         if trees and not paths and run.config:
             paths = tuple(run.config.paths())
-        old, new = _sides(paths, base, head)
+        old, new = sides.sides(paths, base, head, command="diff")
         if all_changes:
             minor = (run.minors or [_newest()])[-1]
             for line in diffing.all_changes(old, new, minor=minor):
@@ -131,7 +102,7 @@ def diff(
                 new,
                 minors=run.minors,
                 established=False if not_established else None,
-                stored_versions=_stored(stored_versions, stored_from_history, paths, base),
+                stored_versions=sides.stored(stored_versions, stored_from_history, paths, base),
                 held_to=stability or run.get("stability") or "beta",
                 fold=not no_fold,
                 trees=trees,
@@ -143,7 +114,7 @@ def diff(
         found = (*report.findings, *report.suppressed)
         if trees and any(finding.rule == "crd-removed" for finding in found):
             # A file that did not change may still have it, so look at all of them.
-            report = compare(*_whole(paths, base, head))
+            report = compare(*sides.whole(paths, base, head))
         if ack_template:
             _write_template(ack_template, report)
     except (SourceError, ConfigError, diffing.DiffError) as error:
@@ -179,55 +150,3 @@ def _newest() -> int:
     from crdlint import kubernetes
 
     return kubernetes.NEWEST
-
-
-def _names(text: str | None) -> list[str] | None:
-    if text is None:
-        return None
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise click.BadParameter("names no version: write --stored-versions v1alpha1,v1")
-    return names
-
-
-def _stored(
-    named: str | None, from_history: bool, paths: tuple[str, ...], base: str | None
-) -> list[str] | Callable[[str], list[str] | None] | None:
-    """Return the stored versions that the command line names, or what finds them in git."""
-    if not from_history:
-        return _names(named)
-    if named is not None:
-        raise click.UsageError("give --stored-versions or --stored-from-history, not both")
-    from crdlint import history, revision
-
-    return history.stored_of(base or revision.revision_of(paths[0] if paths else "") or "HEAD")
-
-
-def _sides(paths: tuple[str, ...], base: str | None, head: str | None) -> Sides:
-    """Return the sources of both sides; of revisions the files that differ."""
-    from crdlint import revision
-    from crdlint.source import SUFFIXES
-
-    if base is not None or head is not None:
-        if any(os.path.isfile(path) and not path.endswith(SUFFIXES) for path in paths):
-            return _whole(paths, base, head)  # a name that only the command line makes YAML
-        old, new, start = revision.touched(base or None, head, paths)
-        if not old and not new:
-            options.note(f"no YAML or JSON file differs from {start}")
-        return old, new
-    if len(paths) != 2:
-        raise click.UsageError(
-            "name two sides, such as: crdlint diff old.yaml new.yaml; or a git revision to compare"
-            " with: crdlint diff --base main config/crd"
-        )
-    if paths == ("-", "-"):
-        raise click.UsageError("only one side can be stdin; give the other as a file")
-    before, after = (list(revision.side(path)) for path in paths)
-    return before, after
-
-
-def _whole(paths: tuple[str, ...], base: str | None, head: str | None) -> Sides:
-    from crdlint import revision
-
-    old, new, _ = revision.changed(base or None, head, paths)
-    return old, new

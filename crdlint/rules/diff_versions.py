@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crdlint.changes import Change, same
 from crdlint.diffrule import Problem, diff, show, step
 from crdlint.kubernetes import STORAGE_VERSION_MIGRATION
+from crdlint.tree import same_schemas
 
 if TYPE_CHECKING:
     from crdlint.diffrule import Problems
@@ -230,11 +231,11 @@ def conversion_strategy_changed(change: Change) -> Problems:
             " collector's too, fails while the webhook does not answer",
             rule="conversion-webhook-added",
         )
-    elif _one_schema(change.new.crd):
+    elif _one_schema(change.old.crd, change.new.crd):
         yield Problem(
             spot,
-            f"{before} -> {after}: all versions have the same schema, so only what the webhook"
-            " changed besides is missed",
+            f"{before} -> {after}: all versions in use have the same schema, so only what the"
+            " webhook changed besides is missed",
             rule="conversion-webhook-removed-same-schemas",
         )
     else:
@@ -246,8 +247,15 @@ def conversion_strategy_changed(change: Change) -> Problems:
         )
 
 
-def _one_schema(crd: Crd) -> bool:
-    return len(crd.versions) == 1 or crd.hoisted("schema")
+def _one_schema(old: Crd, new: Crd) -> bool:
+    """Tell whether the versions that objects are stored in or served at share their schema."""
+    stored = stored_versions(old)
+    used = [
+        version.get("schema")
+        for version in new.versions
+        if version.get("served") or version.get("storage") or version.get("name") in stored
+    ]
+    return all(same_schemas(used[0], other) for other in used[1:])
 
 
 @diff(

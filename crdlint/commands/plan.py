@@ -1,0 +1,322 @@
+"""The `plan` command: the safe road from one CRD to another, release by release."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from crdlint import options
+from crdlint.sides import two_sides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crdlint.planning.road import Road, Step
+    from crdlint.reading import Subject
+    from crdlint.source import Source
+
+_SHOWN_HARMS = 12
+
+
+class _Plan:
+    """What is to be said of one CRD: a road, or in words why there is none."""
+
+    def __init__(self, name: str, road: Road | None, words: list[str], notes: list[str]) -> None:
+        self.name = name
+        self.road = road
+        self.words = words
+        self.notes = notes
+
+
+@click.command(
+    epilog="Examples: crdlint plan v0.45.0:crd.yaml crd.yaml; "
+    "crdlint plan cluster:widgets.example.com crd.yaml --write plan/; "
+    "crdlint plan --base main config/crd --format markdown"
+)
+@two_sides
+@click.option(
+    "--kubernetes-version",
+    "minors",
+    metavar="VERSION",
+    callback=options.minors,
+    help="API server to plan for, such as 1.30. Default: the newest.",
+)
+@click.option("--format", "style", type=click.Choice(("text", "markdown", "json")), default="text")
+@click.option(
+    "--write", "folder", metavar="DIR", help="Write the CRD of each step, and the migrations."
+)
+def plan(
+    paths: tuple[str, ...],
+    base: str | None,
+    head: str | None,
+    minors: list[int] | None,
+    stored_versions: str | None,
+    stored_from_history: bool,
+    not_established: bool,
+    style: str,
+    folder: str | None,
+) -> int:
+    """Lay out the shortest safe road from OLD to NEW, release by release.
+
+    Says which version is added, made storage, no longer served and removed when, where a
+    conversion webhook is needed, how stored objects are rewritten, and how far back a rollback
+    leads. OLD and NEW are as for `diff`. Exit status 1 where a step hurts objects, or no road
+    leads to NEW.
+    """
+    from crdlint import sides
+    from crdlint.differ import DiffError
+    from crdlint.source import SourceError
+
+    try:
+        old, new = sides.sides(paths, base, head, command="plan")
+        stored = sides.stored(stored_versions, stored_from_history, paths, base)
+        minor = (minors or [_newest()])[-1]
+        plans = list(_plans(old, new, stored, minor, established=not not_established))
+    except (SourceError, DiffError) as error:
+        raise click.UsageError(str(error)) from None
+    if folder is not None:
+        _write(folder, plans)
+    if style == "json":
+        import json
+
+        shown = [_as_json(plan) for plan in plans]
+        head_ = {"version": 1, "kubernetes": f"1.{minor}"}
+        click.echo(json.dumps({**head_, "plans": shown}, indent=1, ensure_ascii=False))
+    else:
+        lines = _markdown if style == "markdown" else _text
+        click.echo("\n\n".join("\n".join(lines(plan)) for plan in plans) or "nothing to plan")
+    return options.FOUND if any(_is_rough(plan) for plan in plans) else options.CLEAN
+
+
+def _newest() -> int:
+    from crdlint import kubernetes
+
+    return kubernetes.NEWEST
+
+
+def _is_rough(plan: _Plan) -> bool:
+    road = plan.road
+    return road is None or bool(road.another or road.hurts)
+
+
+def _plans(
+    old: Iterable[Source], new: Iterable[Source], stored: Any, minor: int, *, established: bool
+) -> Iterator[_Plan]:
+    from crdlint import differ
+
+    settings = differ.Options(
+        minor, established=None if established else False, stored_versions=stored
+    )
+    notes: list[str] = []
+    before = [part for source in old for part in _documents(source)]
+    after = [part for source in new for part in _documents(source, notes)]
+    for a, b in differ.pair(*differ.read_sides(before, after, settings)):
+        if b is None:
+            assert a is not None
+            yield _Plan(a.name, None, _REMOVED, notes)
+        elif b.crd is None:
+            words = [f"the API server refuses NEW: {hit.message}" for hit in b.hits[:1]]
+            yield _Plan(b.name, None, words or ["NEW cannot be read"], notes)
+        elif a is None or a.crd is None:
+            yield _Plan(b.name, None, ["the CRD is new: apply it"], notes)
+        else:
+            yield _Plan(a.name, _road(a, b, minor, established=established), [], notes)
+
+
+_REMOVED = [
+    "NEW does not have it: deleting the CRD deletes all its objects",
+    "keep them first: `kubectl get NAME -A -o yaml`",
+    "deprecate its versions and stop serving them in a release before, to see who is left",
+]
+
+
+def _documents(source: Source, notes: list[str] | None = None) -> Iterator[Any]:
+    """Read a side; what NEW has of apiextensions v1beta1 is converted first, and said so."""
+    from crdlint import document, reading
+
+    data = source.read()
+    if notes is not None and b"apiextensions.k8s.io/v1beta1" in data:
+        from crdlint import converting
+
+        converted = converting.convert(data, source.name)
+        if converted.data != data:
+            notes.append(f"{source.name} is apiextensions v1beta1: first crdlint convert --write")
+            data = converted.data
+    yield from document.read(data, source.name, wanted=reading.WANTED)
+
+
+def _road(a: Subject, b: Subject, minor: int, *, established: bool) -> Road:
+    from crdlint.planning import road
+
+    assert a.crd is not None
+    assert b.crd is not None
+    held: Any = a.crd.data
+    wanted: Any = b.crd.data
+    return road.find(held, wanted, established=None if established else False, minor=minor)
+
+
+# Words.
+
+
+def _heading(plan: _Plan) -> str:
+    road = plan.road
+    if road is None:
+        return plan.words[0]
+    if road.another:
+        return f"no road leads there: {', '.join(road.another)} cannot be changed"
+    if not road.steps:
+        return "nothing to do: NEW is what OLD is"
+    if (step := road.refused) is not None:
+        return f"no safe road: the API server refuses step {step.number}"
+    steps = f"{len(road.steps)} {'step' if len(road.steps) == 1 else 'steps, each a release'}"
+    if road.hurts:
+        return (
+            f"{steps}; {road.hurts} {'break' if road.hurts == 1 else 'breaks'} that no road avoids"
+        )
+    return f"{steps}, no stored object is hurt"
+
+
+def _blocks(plan: _Plan) -> Iterator[tuple[str, list[str]]]:
+    """Yield (title, lines) of what stands below the heading, step by step."""
+    from crdlint.planning import guide
+
+    road = plan.road
+    if road is None:
+        yield "", plan.words[1:]
+        return
+    if road.another:
+        yield "Copy the objects to a new CRD", guide.copying(road)
+        return
+    for step in road.steps:
+        lines = [f"why: {why}" for why in guide.why(road, step)]
+        lines += [f"before: {check}" for check in guide.checks(road, step)]
+        lines += _harms(step)
+        for source, target, duties in step.duties:
+            lines += [f"webhook, {source} to {target}: {duty}" for duty in duties]
+        lines += [f"then: {act.title} ({act.file})" for act in guide.actions(road, step)]
+        if back := guide.rollback(road, step):
+            lines.append(f"rollback: {back}")
+        yield f"Step {step.number}: {guide.title(road, step)}", lines
+
+
+def _harms(step: Step) -> Iterator[str]:
+    from crdlint.planning import guide
+
+    for finding in step.hurts[:_SHOWN_HARMS]:
+        word = "refused" if "server-refuses" in finding.effects else "hurts"
+        yield f"{word}: {guide.harm(finding)}"
+        if finding.witness:
+            yield f"such as: `{_flow(finding.witness)}`"
+    if len(step.hurts) > _SHOWN_HARMS:
+        yield f"and {len(step.hurts) - _SHOWN_HARMS} more; crdlint diff lists them"
+
+
+def _flow(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _text(plan: _Plan) -> Iterator[str]:
+    yield f"{plan.name}: {_heading(plan)}"
+    yield from (f"  note: {note}" for note in plan.notes)
+    for title, lines in _blocks(plan):
+        yield f"  {title}" if title else ""
+        yield from (f"    {line}" for line in lines)
+
+
+def _markdown(plan: _Plan) -> Iterator[str]:
+    yield f"### `{plan.name}`"
+    yield ""
+    yield f"{_heading(plan)}."
+    yield from (f"\n> {note}" for note in plan.notes)
+    for title, lines in _blocks(plan):
+        yield f"\n#### {title}\n" if title else ""
+        for line in lines:
+            word, colon, rest = line.partition(": ")
+            yield f"- **{word}**: {_code(rest)}" if colon else f"- {_code(line)}"
+
+
+def _code(text: str) -> str:
+    """Write what Markdown would read otherwise as it stands; what is code already stays."""
+    parts = text.split("`")
+    for i in range(0, len(parts), 2):
+        for char in "\\*_<>|[]":
+            parts[i] = parts[i].replace(char, "\\" + char)
+    return "`".join(parts)
+
+
+def _as_json(plan: _Plan) -> dict[str, Any]:
+    from crdlint.planning import guide
+
+    road = plan.road
+    made: dict[str, Any] = {"crd": plan.name, "verdict": _heading(plan), "notes": plan.notes}
+    if road is None:
+        return {**made, "safe": False, "advice": plan.words[1:], "steps": []}
+    steps = [_step_as_json(road, step) for step in road.steps]
+    advice = guide.copying(road) if road.another else []
+    safe = not road.another and not road.hurts
+    return {**made, "safe": safe, "advice": advice, "steps": steps}
+
+
+def _step_as_json(road: Road, step: Step) -> dict[str, Any]:
+    from crdlint.planning import guide, stages
+
+    return {
+        "step": step.number,
+        "title": guide.title(road, step),
+        "changes": step.kinds,
+        "why": guide.why(road, step),
+        "before": guide.checks(road, step),
+        "storedVersions": step.stored,
+        "storage": stages.storage_of(step.crd),
+        "webhook": [
+            {"from": source, "to": target, "duties": duties}
+            for source, target, duties in step.duties
+        ],
+        "hurts": [
+            {
+                "rule": finding.rule,
+                "field": finding.field,
+                "message": finding.message,
+                "effects": finding.effects,
+                "server": [{"type": kind, "field": field} for kind, field in finding.server or ()],
+                "witness": finding.witness,
+            }
+            for finding in step.hurts
+        ],
+        "then": [
+            {"title": act.title, "file": act.file, "text": act.text}
+            for act in guide.actions(road, step)
+        ],
+        "rollback": guide.rollback(road, step),
+        "crd": step.crd,
+    }
+
+
+# Files.
+
+
+def _write(folder: str, plans: list[_Plan]) -> None:
+    """Write the steps of each plan; of several CRDs each below a folder of its name."""
+    from crdlint.planning import guide
+
+    many = len(plans) > 1
+    for plan in plans:
+        road = plan.road
+        if road is None or not road.steps:
+            continue
+        where = os.path.join(folder, plan.name) if many else folder
+        try:
+            os.makedirs(where, exist_ok=True)
+        except OSError as error:
+            raise click.UsageError(
+                f"{where} cannot be made: {error.strerror}; name another folder with --write"
+            ) from None
+        for step in road.steps:
+            head = f"# Step {step.number} of {len(road.steps)}: {guide.title(road, step)}\n"
+            options.write(os.path.join(where, f"step-{step.number}.yaml"), head + step.text)
+            for act in guide.actions(road, step):
+                options.write(os.path.join(where, act.file), act.text)

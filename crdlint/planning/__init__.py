@@ -1,0 +1,1 @@
+"""The safe road from one CRD to another: which versions change in which release, and why."""
