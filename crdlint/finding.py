@@ -119,12 +119,13 @@ class Finding:
 class Summary:
     """What a run looked at and found."""
 
-    __slots__ = ("counts", "crds", "documents", "files", "notes", "suppressed")
+    __slots__ = ("counts", "crds", "documents", "files", "notes", "objects", "suppressed")
 
     def __init__(self) -> None:
         self.files = 0
         self.documents = 0
         self.crds = 0
+        self.objects: int | None = None  # that `validate` judged
         self.suppressed = 0
         self.counts = dict.fromkeys(SEVERITIES, 0)
         self.notes: list[str] = []  # for stderr: what was skipped or read otherwise

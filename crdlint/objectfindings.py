@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from crdlint.document import Document, Path, Span
-    from crdlint.objects.error import ObjectError
     from crdlint.objects.resource import Outcome
     from crdlint.objects.served import Served
-    from crdlint.reading import Subject
+    from crdlint.reading import Hit, Subject
 
     Claims = list[tuple[str, str]]
 
@@ -88,8 +87,10 @@ class Given:
         return (group if slash else ""), version, kind if isinstance(kind, str) else ""
 
     def label(self) -> str:
-        """Return the kind as people say it, with its group; "" where it is none."""
+        """Return the kind as people say it, with its group."""
         group, _, kind = self.identity()
+        if not kind:
+            return "no kind"
         return f"{kind}.{group}" if group else kind
 
     def name(self) -> str:
@@ -136,7 +137,7 @@ def objects_in(document: Document, kinds: Iterable[str]) -> Iterator[Given]:
 class Sheet:
     """What one server says to one object: its findings, and whether it refuses the object."""
 
-    __slots__ = ("crd", "findings", "given", "refused", "strict", "version")
+    __slots__ = ("crd", "findings", "given", "refused", "strict", "version", "words")
 
     def __init__(self, given: Given, *, strict: bool) -> None:
         self.given = given
@@ -144,6 +145,7 @@ class Sheet:
         self.crd = ""
         self.version = ""
         self.refused = False
+        self.words: dict[Path, str] | None = None  # that YAML reads otherwise than people, by place
         self.findings: list[Finding] = []
 
     def add(
@@ -181,23 +183,47 @@ class Sheet:
 
     def outcome(self, outcome: Outcome, served: Served) -> None:
         """Add what the server says on its way through the object."""
-        skipped: ObjectError | None = None
+        # What the server says of rules that it does not come to belongs to what keeps it from them.
+        skipped = [(e.type, e.field) for e in outcome.errors if e.keyword == SKIPPED]
         for error in outcome.errors:
             if error.keyword == SKIPPED:
-                skipped = error
                 continue
-            claims = [(one.type, one.field) for one in error.all()]
+            claims = [(one.type, one.field) for one in error.all()] + skipped
+            skipped = []
             self.add(
                 RULES[error.keyword],
-                error.message,
+                error.message + (self.misread(error.path) if error.type == "TypeInvalid" else ""),
                 error.path,
                 claims=list(dict.fromkeys(claims)),
                 severity="error",
             )
-        if skipped is not None and self.findings[0].server is not None:
-            self.findings[0].server.append((skipped.type, skipped.field))
         self.unknown_fields(outcome.pruned)
         self.scope(served)
+
+    def misread(self, path: Path) -> str:
+        """Say that YAML reads a word as something else than a person does, if it does so here."""
+        if self.words is None:
+            surprises = self.given.document.surprises if not self.given.document.is_json else ()
+            self.words = {surprise.path: surprise.text for surprise in surprises}
+        text = self.words.get((*self.given.prefix, *path))
+        return f"; YAML reads {text} so, unless it stands in quotes" if text else ""
+
+    def duplicates(self, hits: Iterable[Hit]) -> None:
+        """Add the keys that are written twice, which only strict validation refuses."""
+        claim, severity = ("Strict", "error") if self.strict else ("Warning", "warning")
+        for hit in hits:
+            finding = self.add(
+                hit.rule,
+                hit.message,
+                hit.path,
+                claims=[(claim, hit.field)],
+                severity=severity,
+                span=hit.span,
+            )
+            finding.related = [
+                (_spot(self.given, span, hit.path, self.version), words)
+                for span, words in hit.related
+            ]
 
     def unknown_fields(self, pruned: Iterable[str]) -> None:
         """Add the fields that the server drops, or refuses under strict validation."""

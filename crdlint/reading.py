@@ -13,8 +13,25 @@ from crdlint.tree import Crd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Protocol
 
     from crdlint.document import Document, Path, Span
+
+    class Part(Protocol):
+        """An object in a document, in a List perhaps, and the way to it."""
+
+        @property
+        def document(self) -> Document:
+            """Return the document."""
+
+        @property
+        def item(self) -> int | None:
+            """Return the index in a List, or None outside of one."""
+
+        @property
+        def prefix(self) -> Path:
+            """Return the way from the document to the object."""
+
 
 KIND = "CustomResourceDefinition"
 GROUP = "apiextensions.k8s.io"
@@ -162,7 +179,7 @@ def _read(subject: Subject, data: dict[str, Any], minor: int) -> None:
     else:
         subject.crd = Crd(decoded.crd, subject.document, item=subject.item, minor=minor)
     hits += _unknown(subject, decoded)
-    hits += _duplicates(subject)
+    hits += duplicates(subject)
     hits += _surprises(subject)
 
 
@@ -202,26 +219,26 @@ def _unknown(subject: Subject, decoded: shape.Shape) -> Iterator[Hit]:
         )
 
 
-def _inside(subject: Subject, path: Path) -> Path | None:
-    """Return a document's path as seen from the CRD, or None where it lies outside."""
-    length = len(subject.prefix)
-    return path[length:] if path[:length] == subject.prefix else None
+def _inside(part: Part, path: Path) -> Path | None:
+    """Return a document's path as seen from an object in it, or None where it lies outside."""
+    length = len(part.prefix)
+    return path[length:] if path[:length] == part.prefix else None
 
 
-def _duplicates(subject: Subject) -> Iterator[Hit]:
-    for duplicate in subject.document.duplicates:
-        path = _inside(subject, duplicate.path)
+def duplicates(part: Part) -> Iterator[Hit]:
+    """Yield the keys that are written twice in an object."""
+    for duplicate in part.document.duplicates:
+        path = _inside(part, duplicate.path)
         if path is None:
             continue
-        field = server.join((*path, duplicate.key))
         yield Hit(
             "duplicate-key",
             f"{duplicate.key!r} is written twice, and the first is lost",
             span=duplicate.second,
-            path=(*path, duplicate.key),
+            path=path,
             field=people_write(path),
             # kubectl keeps the last one before it sends, so only a raw YAML body is refused
-            claims=[("Strict", field)] if subject.item is None else None,
+            claims=[("Strict", server.join(path))] if part.item is None else None,
             related=[(duplicate.first, "first written here")],
         )
 

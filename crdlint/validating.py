@@ -171,6 +171,7 @@ def validate(
         for document in documents.read(data, source.name):
             report.summary.documents += 1
             run.document(document)
+    report.summary.objects = len(report.judged)
     report.findings.sort(key=order)
     for finding in report.findings:
         report.summary.counts[finding.severity] += 1
@@ -337,6 +338,9 @@ class _Run:
         elif self.status and not served.status:
             sheet.no_status(version)
         else:
+            # The places of JSON are dear, and it has duplicate keys only where it is made by hand.
+            if self.strict or not sheet.given.document.is_json:
+                sheet.duplicates(reading.duplicates(sheet.given))
             outcome = self.take(kind, served, sheet.given)
             sheet.outcome(outcome, served)
             judged.pruned, judged.stored = outcome.pruned, outcome.stored
@@ -367,8 +371,6 @@ class _Run:
     def unknown(self, sheet: Sheet) -> None:
         """Count an object whose kind no CRD has."""
         label = sheet.given.label()
-        if not label:
-            return
         self.report.unknown[label] = self.report.unknown.get(label, 0) + 1
         if self.strict_kinds:
             sheet.unknown_kind(label)

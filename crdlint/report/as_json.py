@@ -84,10 +84,12 @@ def _place(spot: Spot) -> dict[str, Any]:
 
 def summary_dict(summary: Summary) -> dict[str, int]:
     """Return the summary as plain data."""
+    objects = {} if summary.objects is None else {"objects": summary.objects}
     return {
         "files": summary.files,
         "documents": summary.documents,
         "crds": summary.crds,
+        **objects,
         **summary.counts,
         "suppressed": summary.suppressed,
     }

@@ -212,6 +212,8 @@ def last_line(summary: Summary, rule: str, options: Options) -> str:
         line = f"no CustomResourceDefinition in {count(summary.files, 'file')}"
     else:
         looked = f"{count(summary.crds, 'CRD')} in {count(summary.files, 'file')}"
+        if summary.objects is not None:
+            looked = f"{count(summary.objects, 'object')} in {count(summary.files, 'file')}"
         line = f"{', '.join(found) or style('nothing found', 'good')}: {looked}"
     if summary.suppressed:
         line += f"; {summary.suppressed} suppressed"
