@@ -394,6 +394,8 @@ def _witness(old: Crd, new: Crd, hurting: list[tuple[Finding, Problem]]) -> None
             witness = known.of(problem)
         except witnessing.Unproven as error:
             finding.unproven = str(error)
+        except Exception as error:  # noqa: BLE001 - a defect here must not hide the finding
+            finding.unproven = f"the search failed: {type(error).__name__}: {error}"
         else:
             finding.witness = witness.object
             finding.witnessed = witnessing.described(witness)

@@ -124,9 +124,10 @@ def _gone(known: Witnesses, problem: Problem) -> Witness | None:
         if old is None:
             continue
         search = Search(old, new or old)
-        witness = Witness(search.candidates.whole({}))
-        if not search.send(old, witness.object).accepted:
+        found = search.valid(search.candidates.whole({}))
+        if found is None:
             continue
+        witness = Witness(found)
         if new is None:
             witness.gone = f"{old.api_version} is no version of the CRD any more"
         elif new.kind != old.kind:
@@ -192,14 +193,15 @@ def _between(known: Witnesses, problem: Problem) -> Witness | None:
         sides = [_served(known.new, name) for name in pair]
         if sides[0] is None or sides[1] is None:
             continue
-        found = Search(sides[0], sides[1]).find(_goal_between(change, sides[1]))
+        goal = _goal_between(change, sides[1], problem.field.rpartition(".")[2])
+        found = Search(sides[0], sides[1]).find(goal)
         if found is not None:
             found.request, found.through = CONVERT, sides[1].api_version
             return found
     return None
 
 
-def _goal_between(change: Change, other: Served) -> Goal:
+def _goal_between(change: Change, other: Served, field: str) -> Goal:
     """Return the goal of a change that knows only one of two versions."""
     steps: list[Any] = []
     node = change.new
@@ -212,7 +214,7 @@ def _goal_between(change: Change, other: Served) -> Goal:
         for key in step:
             there = there.get(key) or {} if isinstance(there, dict) else {}
         found.append((step, data, there))
-    name = change.name if change.key == "properties" else ""
+    name = {"properties": change.name, "required": field}.get(change.key, "")
     return Goal(found, change.key, name)
 
 

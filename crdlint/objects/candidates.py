@@ -184,7 +184,7 @@ def _without(schema: Schema, goal: Goal) -> Schema:
     """Return a schema without what changed in it."""
     kept = {key: value for key, value in schema.items() if key != goal.key}
     if goal.key == "required":
-        kept["required"] = [name for name in schema["required"] if name != goal.name]
+        kept["required"] = [name for name in schema.get("required") or () if name != goal.name]
     elif goal.key == "properties":
         fields = schema.get("properties") or {}
         kept["properties"] = {k: v for k, v in fields.items() if k != goal.name}

@@ -227,7 +227,7 @@ class _Walk:
                 f" exceeds limit for rule: {rule.shown}",
             )
         if isinstance(result, EvalError):
-            self._add("Invalid", at, _failure(result, rule))
+            self._add("Invalid", at, _failure(result, rule), limit=rule.rule.get("rule"))
             return
         self._refuse(rule, node, new, (value, old_value), at, ratchet)
 

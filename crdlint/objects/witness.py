@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crdlint.objects.candidates import ALL, BOTH, OLD, Candidates, schema_of
 from crdlint.objects.resource import take, update
 from crdlint.objects.sample import RULES, Ask, Sampler
-from crdlint.objects.shown import CREATE, SKIPPED, STATUS, UPDATE, shown
+from crdlint.objects.shown import CREATE, SKIPPED, STATUS, UPDATE, Goal, Witness, shown
 from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from crdlint.objects.error import ObjectError
     from crdlint.objects.resource import Object, Outcome
     from crdlint.objects.served import Served
-    from crdlint.objects.shown import Goal, Witness
     from crdlint.objects.steer import Steering
 
     Path = tuple[str | int, ...]
@@ -94,6 +93,15 @@ class Search:
             outcome = self.send(self.old, candidate)
             if outcome.accepted and not outcome.pruned:
                 yield candidate
+            elif candidate is plain[0] and (near := self.valid(candidate)) is not None:
+                yield near
+
+    def valid(self, candidate: Object) -> Object | None:
+        """Return an object, or one near it, that the old side takes as it is."""
+        hunt = _Valid(self, Goal([], ""), ())
+        if not hunt.tried(candidate):
+            hunt.steer()
+        return None if hunt.best is None else hunt.best.object
 
     def _try(self, hunt: _Hunt, goal: Goal, levels: list[Level], made_for: tuple[int, ...]) -> None:
         made = self.candidates.all(goal, levels, made_for)
@@ -185,6 +193,21 @@ class _Hunt:
                         return
                     if self.best is not None:
                         left = min(left, _AGAIN)
+
+
+class _Valid(_Hunt):
+    """A search for an object that the old side takes, whatever the new one does."""
+
+    __slots__ = ()
+
+    def judge(self, candidate: Object) -> tuple[Witness | None, Broken]:
+        """Return the object, or else the rules that it should mind."""
+        outcome = self.search.send(self.search.old, candidate)
+        if outcome.pruned or outcome.stored is None:
+            return None, []
+        if outcome.errors:
+            return None, _broken(outcome.errors, schema_of(self.search.old))
+        return Witness(candidate), []
 
 
 def _broken(errors: Iterable[ObjectError], schema: Any) -> Broken:

@@ -129,6 +129,7 @@ def is_transition(rule: dict[str, Any]) -> bool:
 @diff(
     "cel-rule-added",
     "cel-rule-changed",
+    "cel-rule-relaxed",
     "cel-rule-relaxed-by-option",
     "cel-rule-removed",
     on=f"schema.{RULES}",
@@ -148,8 +149,22 @@ def rules_changed(change: Change) -> Problems:
         text = f"it may spare what was there before: {_rule(after)}"
         yield Problem(change, text, rule="cel-rule-relaxed-by-option")
     elif _changed(before, after) and not (_immutable(after) and not _immutable(before)):
-        text = f"{_rule(before)} -> {_rule(after)}: values that passed before may be refused now"
-        yield Problem(change, text, rule="cel-rule-changed")
+        text = f"{_rule(before)} -> {_rule(after)}"
+        if _relaxed(change):
+            text += ": readers may meet values that were refused"
+            yield Problem(change, text, rule="cel-rule-relaxed")
+        else:
+            text += ": values that passed before may be refused now"
+            yield Problem(change, text, rule="cel-rule-changed")
+
+
+def _relaxed(change: Change) -> bool:
+    """Tell whether a rule holds wherever the one before held."""
+    from crdlint.cel.implies import implies
+
+    options = (rule.get("optionalOldSelf") or False for rule in (change.before, change.after))
+    before, after = (str(rule.get("rule") or "") for rule in (change.before, change.after))
+    return len(set(options)) == 1 and implies(before, after, change.new.crd.minor)
 
 
 def _of_new_fields(change: Change) -> bool:
