@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 COMMANDS = {"lint": ("lint",), "diff": ("diff",), "both": ("lint", "diff")}
 SEVERITIES = ("error", "warning", "info", "never")
+# Events for a change that is to be merged: what was wrong before is not its doing.
+CHANGES = ("pull_request", "pull_request_target", "merge_group")
 SUMMARY_LIMIT = 1024 * 1024  # bytes of all that a step writes; GitHub drops a larger summary
 WRONG = 2
 
@@ -53,13 +55,17 @@ def run(env: Mapping[str, str]) -> dict[str, str]:
     folder = tempfile.mkdtemp(prefix="crdlint-", dir=env.get("RUNNER_TEMP") or None)
     outputs = {"errors": 0, "warnings": 0}
     breaking, status, runs = False, 0, []
+    of_a_change = env.get("GITHUB_EVENT_NAME") in CHANGES
+    named = _input(env, "BASE_REF")
+    base = eventbase.find(env, named) if of_a_change or "diff" in commands else None
     for command in commands:
         options = _options(env, command)
-        if command == "diff":
-            base = eventbase.find(env, _input(env, "BASE_REF"))
-            if base is None:
-                continue
-            options += ["--base", base]
+        if command == "lint" and of_a_change and base:
+            options.append(f"--new-since={base}")
+        elif command == "diff" and base:
+            options.append(f"--base={base}")
+        elif command == "diff":
+            continue
         reports = _run(env, command, options, folder)
         status = max(status, reports.status)
         outputs["errors"] += reports.counts.get("error", 0)

@@ -160,6 +160,18 @@ def test_a_pull_request_end_to_end(tmp_path: Path, server: Server) -> None:
     assert uri == "config/crd/queue.yaml"  # other.yaml came to main, not by the pull request
 
 
+def test_what_was_wrong_before_does_not_fail_a_pull_request(tmp_path: Path, server: Server) -> None:
+    git(server.top, "checkout", "-q", "main")
+    base = commit(server.top, QUEUE.replace("type: object", "type: objekt"))
+    head = commit(server.top, QUEUE.replace("type: object", "type: objekt") + "# more\n")
+    pull = {"head": {"sha": head, "repo": {"full_name": "me/it"}}, "base": {"sha": base}}
+    runner = Runner(tmp_path, server, head)
+    outputs, log = runner.run("pull_request", {"pull_request": pull}, MODE="lint")
+    assert (outputs["exit-code"], outputs["errors"]) == ("0", "0"), log
+    outputs, _ = runner.run("push", {"before": base}, MODE="lint")
+    assert outputs["exit-code"] == "1"
+
+
 def test_what_is_clean_is_clean(tmp_path: Path, server: Server) -> None:
     runner = Runner(tmp_path, server, server.main)
     before = {"before": server.fork, **server.event}
