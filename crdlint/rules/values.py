@@ -46,6 +46,8 @@ def unrecognized_format(node: Node, name: str) -> Problems:
     cure = ""
     if name[0] == "^" or name[-1] == "$":
         cure = "Write the regular expression as pattern, not as format."
+    elif kind == "integer" and name.startswith("uint"):
+        cure = "Write format: int32 or int64 with minimum: 0."
     message = f"{name!r} {what} is no format that the API server knows, so nothing is checked"
     yield Problem(node.at("format"), message, refused=refused, help=cure)
 
