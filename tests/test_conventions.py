@@ -367,3 +367,10 @@ def test_no_schema_crashes_a_check(schema: dict[str, Any]) -> None:
     document = crd({})
     document["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema
     found(document)
+
+
+def test_unsigned_numbers_are_told_how_to_be_written() -> None:
+    document = crd({"size": {"type": "integer", "format": "uint32"}})
+    source = Source("crd.json", lambda: json.dumps(document).encode())
+    (finding,) = [f for f in api.lint([source]).findings if f.rule == "unrecognized-format"]
+    assert finding.help == "Write format: int32 or int64 with minimum: 0."
