@@ -106,17 +106,17 @@ def plain(number: float) -> str:
     return sign + positional(*shortest(abs(number)))
 
 
-def atoi(text: str, function: str = "Atoi") -> int:
+def atoi(text: str) -> int:
     """Read a decimal int64.
 
     Raises:
         EvalError: it is none; the message is that of strconv.
     """
     if not re.fullmatch("[+-]?[0-9]+", text):
-        raise EvalError(f"strconv.{function}: parsing {quote(text)}: invalid syntax")
+        raise EvalError(f"strconv.Atoi: parsing {quote(text)}: invalid syntax")
     value = decimal(text)
     if not MIN_INT <= value <= MAX_INT:
-        raise EvalError(f"strconv.{function}: parsing {quote(text)}: value out of range")
+        raise EvalError(f"strconv.Atoi: parsing {quote(text)}: value out of range")
     return value
 
 

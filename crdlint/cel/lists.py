@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _COMPARABLE = (bool, int, float, str, bytes, Duration, Timestamp)
 _MAX_RANGE = 1_000_000
-_MAX_DEPTH = 400
 
 
 def _element(item: Any) -> Any:
