@@ -228,7 +228,7 @@ def _no_toml(file: str, error: str, text: str) -> str:
     if at:
         return f"{file}:{at[1]}:{at[2]}: this is no TOML: {what}"
     if place.startswith("end of document"):
-        return f"{file}:{len(text.splitlines())}: this is no TOML: {what} at its end"
+        return f"{file}:{len(text.splitlines())}: this is no TOML: {what}, at the end of it"
     return f"{file}: this is no TOML: {error}"
 
 
