@@ -16,6 +16,7 @@ from crdlint.cel.values import NONE, EvalError, Optional
 from crdlint.objects.correlation import Correlated
 from crdlint.objects.error import ROOT_FIELD, ObjectError, field_path, path_of
 from crdlint.objects.ruletree import RATCHETING_SINCE, RuleNode
+from crdlint.objects.served import spine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,8 +67,12 @@ class RuleTree:
     def __init__(self, schema: Schema, *, minor: int, root: bool = True) -> None:
         self.schema = schema
         self.minor = minor
-        with deep():
-            self._root = RuleNode.of(schema, declare(schema, root=root, minor=minor), root, minor)
+        self._root: RuleNode | None = None
+        # Rules in allOf alone do not count.
+        if any(node.get(RULES) for node in spine(schema)):
+            with deep():
+                decl = declare(schema, root=root, minor=minor)
+                self._root = RuleNode.of(schema, decl, root, minor)
 
     def run(
         self, new: Any, old: Any, *, budget: int = BUDGET, base: str = "", ratchet: bool = True
