@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from crdlint.acknowledge import Acknowledgement
     from crdlint.policy import Ignore
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 NAMES = ("crdlint.toml", ".crdlint.toml")  # in one folder the first wins
 PYPROJECT = "pyproject.toml"
 _SHARED = b"tool.crdlint"
-SCHEMA = "config.schema.json"
 
 
 class ConfigError(Exception):
@@ -59,6 +58,7 @@ class Config:
 
     def ignores(self) -> list[Ignore]:
         """Return the ignores of the file."""
+        from crdlint.configcheck import as_list
         from crdlint.policy import Ignore
 
         return [
@@ -111,11 +111,6 @@ class Config:
         """Return a file that the configuration names, as seen from the current folder, or ""."""
         name = self.get(key)
         return os.path.relpath(os.path.join(self.folder, name)) if name else ""
-
-
-def as_list(value: str | Sequence[str] | None) -> list[str]:
-    """Return one text or a list of them as a list."""
-    return [value] if isinstance(value, str) else list(value or ())
 
 
 def local_path(file: str) -> str:
@@ -302,17 +297,3 @@ def spell(path: Iterable[Any]) -> str:
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
     return text
-
-
-def schema_file() -> str:
-    """Return the file of the published JSON Schema."""
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), SCHEMA)
-
-
-def rules_named(data: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """Yield every rule that a configuration names, with its path there."""
-    yield from ((("rules", rule), rule) for rule in data.get("rules", ()))
-    for i, entry in enumerate(data.get("overrides", ())):
-        yield from ((("overrides", i, "rules", rule), rule) for rule in entry.get("rules", ()))
-    for i, entry in enumerate(data.get("ignore", ())):
-        yield from ((("ignore", i, "rule"), rule) for rule in as_list(entry.get("rule")))

@@ -6,24 +6,29 @@ data fits; jsonschema is asked only for what is wrong where it does not.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
 from crdlint.spelling import meant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     Path = tuple[Any, ...]
 
+SCHEMA = "config.schema.json"
 _TYPES: dict[str, type | tuple[type, ...]] = {"object": dict, "array": list, "string": str}
+
+
+def schema_file() -> str:
+    """Return the file of the published JSON Schema."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), SCHEMA)
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of the configuration."""
     import json
-
-    from crdlint.config import schema_file
 
     with open(schema_file(), encoding="utf-8") as stream:
         found: dict[str, Any] = json.load(stream)
@@ -109,15 +114,28 @@ def _words(error: Any) -> str:
     return f"{value!r} is none. {about}" if about else f"{value!r} does not match {limit}"
 
 
+def as_list(value: str | Sequence[str] | None) -> list[str]:
+    """Return one text or a list of them as a list."""
+    return [value] if isinstance(value, str) else list(value or ())
+
+
 def _rules(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     from crdlint import pages
-    from crdlint.config import rules_named
 
     named = list(rules_named(data))
     known = frozenset(pages.ids()) if named else frozenset()
     for path, rule in named:
         if rule not in known:
             yield path, f"there is no rule {rule!r}{meant(rule, known)}"
+
+
+def rules_named(data: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Yield every rule that a configuration names, with its path there."""
+    yield from ((("rules", rule), rule) for rule in data.get("rules", ()))
+    for i, entry in enumerate(data.get("overrides", ())):
+        yield from ((("overrides", i, "rules", rule), rule) for rule in entry.get("rules", ()))
+    for i, entry in enumerate(data.get("ignore", ())):
+        yield from ((("ignore", i, "rule"), rule) for rule in as_list(entry.get("rule")))
 
 
 def _values(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:

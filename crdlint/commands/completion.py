@@ -21,10 +21,10 @@ def completion(shell: str) -> int:
     """Print the script that makes a shell complete commands, options and rules."""
     from click.shell_completion import get_completion_class
 
-    from crdlint.cli import cli
-
     found = get_completion_class(shell)
     assert found is not None
-    script = found(cli, {}, "crdlint", "_CRDLINT_COMPLETE")
+    script = found(
+        click.get_current_context().find_root().command, {}, "crdlint", "_CRDLINT_COMPLETE"
+    )
     click.echo(script.source_template % script.source_vars())
     return options.CLEAN

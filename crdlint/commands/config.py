@@ -85,7 +85,8 @@ profile = "default"
 @click.option("--format", "style", type=click.Choice(("text", "json")), default="text")
 def config(path: str, config_file: str | None, schema: bool, style: str) -> int:
     """Show the configuration in force for a file or folder, and where each value is from."""
-    from crdlint.config import ConfigError, Finder, load, schema_file
+    from crdlint.config import ConfigError, Finder, load
+    from crdlint.configcheck import schema_file
 
     if schema:
         with open(schema_file(), encoding="utf-8") as stream:
