@@ -191,11 +191,11 @@ def _blocks(plan: _Plan) -> Iterator[tuple[str, list[str]]]:
         return
     for step in road.steps:
         lines = [f"why: {why}" for why in guide.why(road, step)]
+        lines += [f"first: {act.title} ({act.file})" for act in guide.actions(road, step)]
         lines += [f"before: {check}" for check in guide.checks(road, step)]
         lines += _harms(step)
         for source, target, duties in step.duties:
             lines += [f"webhook, {source} to {target}: {duty}" for duty in duties]
-        lines += [f"then: {act.title} ({act.file})" for act in guide.actions(road, step)]
         if back := guide.rollback(road, step):
             lines.append(f"rollback: {back}")
         yield f"Step {step.number}: {guide.title(road, step)}", lines
@@ -287,7 +287,7 @@ def _step_as_json(road: Road, step: Step) -> dict[str, Any]:
             }
             for finding in step.hurts
         ],
-        "then": [
+        "first": [
             {"title": act.title, "file": act.file, "text": act.text}
             for act in guide.actions(road, step)
         ],

@@ -16,7 +16,7 @@ _MIGRATION_STABLE = 37
 
 
 class Action:
-    """Something to run between two steps: a file to apply or a script."""
+    """Something to run before a step: a file to apply or a script."""
 
     __slots__ = ("file", "text", "title")
 
@@ -119,10 +119,10 @@ def checks(road: Road, step: Step) -> list[str]:
 
 
 def actions(road: Road, step: Step) -> list[Action]:
-    """Return what to run after a step and before the next one."""
+    """Return what to run before a step: the CRD of the step before is in force."""
     if not step.migrates:
         return []
-    storage = staging.storage_of(step.crd)
+    (storage,) = step.stored
     patch = (
         f"kubectl patch crd {road.name} --subresource=status --type=merge"
         f""" -p '{{"status":{{"storedVersions":["{storage}"]}}}}'"""

@@ -29,8 +29,8 @@ class Step:
     """One release: the CRD to apply, and what the server and stored objects make of it.
 
     `hurts` are the errors of `diff` against the step before that no road avoids; `stored` are the
-    storedVersions before the step. `migrates` says that stored objects must be rewritten, and
-    storedVersions trimmed, before the step after this one.
+    storedVersions before the step. `migrates` says that before it stored objects must be rewritten,
+    and storedVersions trimmed.
     """
 
     __slots__ = (
@@ -185,10 +185,11 @@ class _Judge:
             names = staging.versions_of(stage.crd)
             left = any(name not in names for name in stored)
             bridge = stage.crd["spec"].get("conversion") == staging.PLACEHOLDER
-            if found and (left or (found[-1].bridged and not bridge)):
-                found[-1].migrates = True
+            step = Step(number, stage, stored)
+            if left or (found and found[-1].bridged and not bridge):
+                step.migrates = True
                 stored = [staging.storage_of(before)]
-            step = Step(number, stage, list(stored))
+            step.stored = list(stored)
             for finding in self._findings(text, step.text, stored):
                 (step.hurts if _is_harm(finding) else step.notes).append(finding)
             storage = staging.storage_of(stage.crd)

@@ -1,0 +1,246 @@
+"""Plans: which step comes when, what stands between them, and that every step is as said."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from test_cli import crdlint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = {"type": "string"}
+
+
+def version(name: str, *, served: bool = True, storage: bool = False, **fields: Any) -> Any:
+    spec = {"type": "object", "properties": fields or {"a": TEXT}}
+    schema = {"type": "object", "properties": {"spec": spec}}
+    return {
+        "name": name,
+        "served": served,
+        "storage": storage,
+        "schema": {"openAPIV3Schema": schema},
+    }
+
+
+def crd(*versions: Any, status: list[str] | None = None, **spec: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "names": {"kind": "Widget", "plural": "widgets"},
+            "scope": "Namespaced",
+            "versions": list(versions),
+            **spec,
+        },
+    }
+    return {**made, "status": {"storedVersions": status}} if status else made
+
+
+def plan(tmp_path: Path, old: Any, new: Any, *args: str, status: int = 0) -> dict[str, Any]:
+    for name, data in (("old.yaml", old), ("new.yaml", new)):
+        (tmp_path / name).write_text(json.dumps(data))
+    files = (tmp_path / "old.yaml", tmp_path / "new.yaml")
+    done = crdlint("plan", *files, "--format", "json", *args)
+    assert done.returncode == status, done.stderr or done.stdout
+    (found,) = json.loads(done.stdout)["plans"]
+    return dict(found)
+
+
+def titles(found: dict[str, Any]) -> list[str]:
+    return [step["title"] for step in found["steps"]]
+
+
+def states(found: dict[str, Any]) -> list[list[str]]:
+    """Return the versions of each step: `v1!` is storage, `v1-` not served, `v1?` deprecated."""
+    return [
+        [
+            v["name"]
+            + "!" * v["storage"]
+            + "-" * (not v["served"])
+            + "?" * bool(v.get("deprecated"))
+            for v in step["crd"]["spec"]["versions"]
+        ]
+        for step in found["steps"]
+    ]
+
+
+def test_a_harmless_change_is_one_step(tmp_path: Path) -> None:
+    found = plan(
+        tmp_path, crd(version("v1", storage=True)), crd(version("v1", storage=True, a=TEXT, b=TEXT))
+    )
+    assert titles(found) == ["change the schema in place"]
+    assert found["safe"]
+
+
+def test_nothing_to_do(tmp_path: Path) -> None:
+    found = plan(tmp_path, crd(version("v1", storage=True)), crd(version("v1", storage=True)))
+    assert found["steps"] == []
+
+
+def test_one_version_replaces_another(tmp_path: Path) -> None:
+    old = crd(version("v1beta1", storage=True))
+    found = plan(tmp_path, old, crd(version("v1", storage=True)))
+    assert states(found) == [
+        ["v1", "v1beta1!?"],
+        ["v1!", "v1beta1?"],
+        ["v1!", "v1beta1-"],
+        ["v1!"],
+    ]
+    assert [bool(step["first"]) for step in found["steps"]] == [False, False, False, True]
+    assert found["steps"][-1]["storedVersions"] == ["v1"]
+    assert found["safe"]
+    rollback = [step["rollback"] for step in found["steps"]]
+    assert "OLD" in rollback[0]
+    assert "step 1" in rollback[1]
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "file", "words"),
+    [
+        ("1.30", "migrate-4.sh", "--subresource=status"),
+        ("1.35", "migrate-4.yaml", "storagemigration.k8s.io/v1beta1"),
+        ("1.37", "migrate-4.yaml", "storagemigration.k8s.io/v1\n"),
+    ],
+)
+def test_objects_are_rewritten_as_the_server_can(
+    tmp_path: Path, kubernetes: str, file: str, words: str
+) -> None:
+    old = crd(version("v1beta1", storage=True))
+    args = ("--kubernetes-version", kubernetes, "--write", str(tmp_path / "plan"))
+    found = plan(tmp_path, old, crd(version("v1", storage=True)), *args)
+    (action,) = found["steps"][3]["first"]
+    assert action["file"] == file
+    assert words in (tmp_path / "plan" / file).read_text()
+    names = sorted(path.name for path in (tmp_path / "plan").iterdir())
+    assert names == sorted([file, *(f"step-{n}.yaml" for n in range(1, 5))])
+
+
+def test_written_steps_lint_and_follow_one_another(tmp_path: Path) -> None:
+    old = crd(version("v1beta1", storage=True))
+    new = crd(version("v1", storage=True, a=TEXT, b=TEXT))
+    plan(tmp_path, old, new, "--write", str(tmp_path / "plan"))
+    steps = sorted((tmp_path / "plan").glob("step-*.yaml"))
+    assert crdlint("lint", *steps, "--fail-on", "error").returncode == 0
+    for before, after in zip([tmp_path / "old.yaml", *steps], steps, strict=False):
+        args = ("--fail-on", "server-refuses,stored-objects", "--format", "json")
+        done = crdlint("diff", before, after, *args)
+        errors = [
+            finding
+            for finding in json.loads(done.stdout)["findings"]
+            if finding["severity"] == "error" and "stored-objects" in finding["effects"]
+        ]
+        assert not errors, (after.name, errors)
+
+
+def test_versions_that_differ_are_bridged_by_a_webhook(tmp_path: Path) -> None:
+    old = crd(version("v1beta1", storage=True, a=TEXT, gone=TEXT))
+    found = plan(tmp_path, old, crd(version("v1", storage=True, a=TEXT, fresh=TEXT)))
+    first, *_, last = found["steps"]
+    assert first["crd"]["spec"]["conversion"]["strategy"] == "Webhook"
+    assert "fill-in" in first["before"][0]
+    duties = {way["from"]: way["duties"][0] for way in first["webhook"]}
+    assert "keep .spec.gone of v1beta1" in duties["v1beta1"]
+    assert "keep .spec.fresh of v1" in duties["v1"]
+    assert last["crd"]["spec"]["conversion"]["strategy"] == "None"
+    assert found["safe"]
+
+
+def test_a_break_that_no_road_avoids_is_shown_with_an_object(tmp_path: Path) -> None:
+    old = crd(version("v1", storage=True, a=TEXT, b=TEXT))
+    found = plan(tmp_path, old, crd(version("v1", storage=True, a=TEXT)), status=1)
+    (step,) = found["steps"]
+    (harm,) = step["hurts"]
+    assert harm["rule"] == "field-removed"
+    assert harm["witness"]["spec"] == {"b": "example"}
+    assert not found["safe"]
+
+
+def test_another_crd_is_copied_to(tmp_path: Path) -> None:
+    old = crd(version("v1", storage=True))
+    found = plan(tmp_path, old, crd(version("v1", storage=True), scope="Cluster"), status=1)
+    assert "spec.scope" in found["verdict"]
+    assert found["steps"] == []
+    assert any("copy every object" in line for line in found["advice"])
+
+
+def test_what_the_server_refuses_is_said_first(tmp_path: Path) -> None:
+    old = crd(version("v1", storage=True))
+    new = crd(version("v1", storage=True, a={"type": "strign"}))
+    found = plan(tmp_path, old, new, status=1)
+    assert found["verdict"].startswith("no safe road: the API server refuses step 1")
+    assert found["steps"][0]["hurts"][0]["server"]
+
+
+def test_stored_versions_are_migrated_before_they_go(tmp_path: Path) -> None:
+    old = crd(
+        version("v1", storage=True), version("v1alpha1", served=False), status=["v1alpha1", "v1"]
+    )
+    found = plan(tmp_path, old, crd(version("v1", storage=True)))
+    assert states(found)[-1] == ["v1!"]
+    assert found["steps"][-1]["first"]
+    assert found["steps"][-1]["storedVersions"] == ["v1"]
+
+
+def test_an_old_api_version_is_converted_first(tmp_path: Path) -> None:
+    old = crd(version("v1", storage=True))
+    beta = {
+        "apiVersion": "apiextensions.k8s.io/v1beta1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "names": {"kind": "Widget", "plural": "widgets"},
+            "scope": "Namespaced",
+            "version": "v1",
+            "preserveUnknownFields": False,
+            "validation": {
+                "openAPIV3Schema": {
+                    "type": "object",
+                    "properties": {
+                        "spec": {"type": "object", "properties": {"a": TEXT, "b": TEXT}}
+                    },
+                }
+            },
+        },
+    }
+    found = plan(tmp_path, old, beta)
+    assert "crdlint convert" in found["notes"][0]
+    assert found["safe"]
+
+
+def test_text_and_markdown(tmp_path: Path) -> None:
+    plan(tmp_path, crd(version("v1beta1", storage=True)), crd(version("v1", storage=True)))
+    files = (tmp_path / "old.yaml", tmp_path / "new.yaml")
+    text = crdlint("plan", *files).stdout
+    assert text.startswith("widgets.example.com: 4 steps, each a release")
+    assert "  Step 2: store objects as v1\n" in text
+    markdown = crdlint("plan", *files, "--format", "markdown").stdout
+    assert "#### Step 2: store objects as v1" in markdown
+
+
+def test_removed_and_added_crds(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a/crd.yaml").write_text(json.dumps(crd(version("v1", storage=True))))
+    gone = crdlint("plan", tmp_path / "a", tmp_path / "b")
+    assert gone.returncode == 1
+    assert "deletes all its objects" in gone.stdout
+    fresh = crdlint("plan", tmp_path / "b", tmp_path / "a")
+    assert "the CRD is new: apply it" in fresh.stdout
+
+
+def test_wrong_usage_is_2(tmp_path: Path) -> None:
+    assert crdlint("plan").returncode == 2
+    assert crdlint("plan", tmp_path / "none.yaml", tmp_path / "none.yaml").returncode == 2
+    plan(tmp_path, crd(version("v1", storage=True)), crd(version("v1", storage=True)))
+    files = (tmp_path / "old.yaml", tmp_path / "new.yaml")
+    (tmp_path / "file").write_text("")
+    (tmp_path / "new.yaml").write_text(json.dumps(crd(version("v2", storage=True))))
+    done = crdlint("plan", *files, "--write", tmp_path / "file")
+    assert done.returncode == 2
+    assert "--write" in done.stderr
