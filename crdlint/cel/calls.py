@@ -283,12 +283,6 @@ def _nothing(*_: Any) -> Any:
     raise no_such_overload()
 
 
-def _size(value: Any) -> int:
-    if isinstance(value, (str, bytes, list, MapValue)):
-        return len(value)
-    raise EvalError(f"no such overload: size({type_name(value)})")
-
-
 def _matcher(pattern: str) -> Function:
     def matches(text: Any) -> bool:
         if not isinstance(text, str):
@@ -311,6 +305,5 @@ def _insert(into: Any, *entry: Any) -> Any:
 _SPECIAL: dict[str, Function] = {
     "cel.@mapInsert": _insert,
     "dyn": lambda value: value,
-    "size": _size,
     "type": lambda value: TypeValue(type_name(value)),
 }

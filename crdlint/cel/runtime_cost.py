@@ -10,7 +10,16 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from crdlint.cel.datavalues import ObjectValue
-from crdlint.cel.values import MAX_UINT, EvalError, MapValue, Optional
+from crdlint.cel.values import (
+    MAX_UINT,
+    Duration,
+    EvalError,
+    MapValue,
+    Optional,
+    Timestamp,
+    TypeValue,
+    Uint,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -209,18 +218,45 @@ def _new_list(_args: Sequence[Any], result: Any) -> int:
 def _flattened(args: Sequence[Any], _: Any) -> int:
     depth = 1.0
     if len(args) == 2:
-        if type(args[1]) is EvalError:
-            raise CostError("interface conversion: ref.Val is *types.Err, not types.Int")
+        if type(args[1]) is not int:
+            kind = _go_type(args[1])
+            raise CostError(f"interface conversion: ref.Val is {kind}, not types.Int")
         depth = float(args[1])
     return _allocated(depth, size(args[0]))
+
+
+_GO_TYPES = {
+    type(None): "types.Null",
+    bool: "types.Bool",
+    int: "types.Int",
+    Uint: "types.Uint",
+    float: "types.Double",
+    str: "types.String",
+    bytes: "types.Bytes",
+    Duration: "types.Duration",
+    Timestamp: "types.Timestamp",
+    TypeValue: "*types.Type",
+    Optional: "*types.Optional",
+    EvalError: "*types.Err",
+    list: "*types.baseList",
+}
+_WITH_ADD = (int, float, str, bytes, Duration, Timestamp)
+
+
+def _go_type(value: Any) -> str:
+    """Return the Go type of a value as far as cel-go itself has it."""
+    return _GO_TYPES.get(type(value), "*types.baseMap")
 
 
 def _compared(index: int) -> Cost:
     def cost(args: Sequence[Any], _: Any) -> int:
         items = args[index]
-        if type(items) is EvalError:
+        if not isinstance(items, list):
+            adds = isinstance(items, _WITH_ADD) and not isinstance(items, bool)
+            missing = "Contains" if adds else "Add"
             raise CostError(
-                "interface conversion: *types.Err is not traits.Lister: missing method Add"
+                f"interface conversion: {_go_type(items)} is not traits.Lister: "
+                f"missing method {missing}"
             )
         amount = size(items)
         if not amount:
