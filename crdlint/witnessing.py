@@ -87,7 +87,11 @@ def _any_version(known: Witnesses, goal: Goal) -> Witness | None:
     """Look in every version, the storage version first."""
     for name in _names(known.old):
         search = known.search(name)
-        if search is not None and (found := search.find(goal)) is not None:
+        try:
+            found = None if search is None else search.find(goal)
+        except ImpossibleError:
+            continue
+        if found is not None:
             return found
     return None
 
@@ -194,7 +198,10 @@ def _between(known: Witnesses, problem: Problem) -> Witness | None:
         if sides[0] is None or sides[1] is None:
             continue
         goal = _goal_between(change, sides[1], problem.field.rpartition(".")[2])
-        found = Search(sides[0], sides[1]).find(goal)
+        try:
+            found = Search(sides[0], sides[1]).find(goal)
+        except ImpossibleError:
+            continue
         if found is not None:
             found.request, found.through = CONVERT, sides[1].api_version
             return found

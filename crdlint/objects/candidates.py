@@ -40,9 +40,10 @@ class Level:
 class Candidates:
     """Makes objects that the old side should take, and the new one too but for one change."""
 
-    __slots__ = ("new", "old", "sampler")
+    __slots__ = ("base", "new", "old", "sampler")
 
     def __init__(self, old: Served, new: Served, sampler: Sampler) -> None:
+        self.base: Object = {}  # what else an object needs, where rules ask for more than schemas
         self.old = old
         self.new = new
         self.sampler = sampler
@@ -89,7 +90,8 @@ class Candidates:
             ask = Ask((*ask.wholes, *rest), ask.hints, wanted=joint == ALL)
         sampler = self.sampler
         try:
-            needed = key == "properties" and goal.name in (against.get("required") or ())
+            added = key == "properties" and goal.name not in level.old.names()
+            needed = added and goal.name in (against.get("required") or ())
             if needed or key == "default":
                 yield sampler.make_object(ask, without=(goal.name,))
             elif key == "properties":
@@ -97,7 +99,7 @@ class Candidates:
             elif key == "required":
                 one = {**against, "required": [goal.name]} if goal.name else against
                 yield from probe(sampler, ask, one, key)
-            elif key in PROBES and against.get(key) is not None:
+            elif key in PROBES and (key == "nullable" or against.get(key) is not None):
                 yield from probe(sampler, ask, against, key)
             elif key == RULES:
                 yield from islice(sampler.values(ask), 3)
@@ -121,6 +123,7 @@ class Candidates:
 
     def _wrap(self, levels: list[Level], value: Any, *, joint: int) -> Object:
         """Put a value into the smallest object around it."""
+        around = self._around(levels)
         for depth in reversed(range(len(levels) - 1)):
             level = levels[depth]
             ask = level.old
@@ -130,10 +133,19 @@ class Candidates:
                 size = ask.most("minItems")
                 value = self.sampler.make_list(ask, size, fixed=[value], depth=depth)
             elif depth:
-                value = self.sampler.make_object(ask, {str(level.step): value}, depth=depth)
+                fields = {**around[depth], str(level.step): value}
+                value = self.sampler.make_object(ask, fields, depth=depth)
             else:
-                return self.whole({str(level.step): value}, ask)
-        return self.whole(value if isinstance(value, dict) else {}, None)
+                return self.whole({**around[0], str(level.step): value}, ask)
+        return self.whole({**self.base, **value} if isinstance(value, dict) else self.base, None)
+
+    def _around(self, levels: list[Level]) -> list[Mapping[str, Any]]:
+        """Return what the base has at each level on the way."""
+        parts: list[Any] = [self.base]
+        for level in levels[:-1]:
+            part = parts[-1]
+            parts.append(part.get(level.step) if isinstance(part, dict) else None)
+        return [part if isinstance(part, dict) else {} for part in parts]
 
     def whole(self, fields: Mapping[str, Any], ask: Ask | None = None) -> Object:
         """Return a whole object with some fields, and those that the old side requires.
@@ -191,6 +203,8 @@ def _without(schema: Schema, goal: Goal) -> Schema:
         kept["required"] = [name for name in schema.get("required") or () if name != goal.name]
     elif goal.key == "type":
         kept.pop("x-kubernetes-int-or-string", None)
+    elif goal.key == "nullable":
+        kept["nullable"] = True
     return kept
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint.objects.candidates import ALL, BOTH, OLD, Candidates, schema_of
 from crdlint.objects.resource import take, update
-from crdlint.objects.sample import RULES, Ask, Sampler
+from crdlint.objects.sample import RULES, Ask, ImpossibleError, Sampler
 from crdlint.objects.shown import CREATE, SKIPPED, STATUS, UPDATE, Goal, Witness, shown
 from crdlint.objects.values import same_go
 
@@ -27,26 +27,35 @@ if TYPE_CHECKING:
 MOST_TRIES = 48  # objects that are sent both ways for one witness
 MOST_STEERED = 160  # further ones that are tried where rules must be kept or broken
 _TRANSITION = "oldSelf"  # what a rule names that compares with the value before
+_PATIENCE = 0.125  # what each further variation of an object costs against going on from another
 _AGAIN = 12  # tries for an object that is refused for the change alone
 
 
 class Search:
     """Looks for witnesses between one version of two CRDs."""
 
-    __slots__ = ("candidates", "new", "old", "sampler")
+    __slots__ = ("based", "candidates", "new", "old", "sampler")
 
     def __init__(self, old: Served, new: Served) -> None:
         self.old = old
         self.new = new
         self.sampler = Sampler(new.minor)
         self.candidates = Candidates(old, new, self.sampler)
+        self.based = False
 
     def find(self, goal: Goal) -> Witness | None:
-        """Return an object that shows a change, or None where none is found."""
+        """Return an object that shows a change, or None where none is found.
+
+        Raises:
+            ImpossibleError: no object could be made that is worth a try.
+        """
+        self._found()
         levels = self.candidates.levels(goal)
         path = tuple(level.step for level in levels if level.step is not None)
         hunt = _Hunt(self, goal, path)
         self._try(hunt, goal, levels, (BOTH, OLD))
+        if not hunt.seen:
+            raise ImpossibleError
         if hunt.best is None and hunt.skipped:  # the new side refuses all for what is new in it
             hunt = _Hunt(self, goal, path, may_drop=True)
             self._try(hunt, goal, levels, (ALL,))
@@ -96,6 +105,19 @@ class Search:
             elif candidate is plain[0] and (near := self.valid(candidate)) is not None:
                 yield near
 
+    def _found(self) -> None:
+        """Find once what objects need besides required fields, where rules ask for more."""
+        if self.based:
+            return
+        self.based = True
+        if self.old.has_rules:
+            try:
+                plain = self.candidates.whole({})
+            except ImpossibleError:
+                return
+            if not self.send(self.old, plain).accepted:
+                self.candidates.base = self.valid(plain) or {}
+
     def valid(self, candidate: Object) -> Object | None:
         """Return an object, or one near it, that the old side takes as it is."""
         hunt = _Valid(self, Goal([], ""), ())
@@ -139,7 +161,7 @@ class _Hunt:
             self.place = (*path, goal.name)
         self.request = STATUS if path[:1] == ("status",) and search.old.status else CREATE
         self.best: Witness | None = None
-        self.queue: list[tuple[int, int, int, Object, Broken]] = []
+        self.queue: list[tuple[float, int, int, Object, Broken]] = []
         self.seen: list[Object] = []
         self.count = 0
         self.skipped = False
@@ -157,7 +179,8 @@ class _Hunt:
             return not witness.others
         if broken:
             self.count += 1
-            heappush(self.queue, (steps + len(broken), steps, self.count, candidate, broken))
+            cost = steps + 2.0 * len(broken)
+            heappush(self.queue, (cost, steps, self.count, candidate, broken))
         return False
 
     def judge(self, candidate: Object) -> tuple[Witness | None, Broken]:
@@ -177,22 +200,35 @@ class _Hunt:
         return witness, []
 
     def steer(self) -> None:
-        """Vary objects at what rules look at, until the change shows alone or tries run out."""
+        """Vary objects at what rules look at, until the change shows alone or tries run out.
+
+        The object with the fewest broken rules and steps goes on first, one variation at a time.
+        """
         from crdlint.objects.steer import Steering
 
         steering = Steering(self.search.sampler)
-        root = Ask([schema_of(self.search.old)])
         left = MOST_STEERED
+        going: dict[int, Iterator[Object]] = {}
         while self.queue and left > 0:
-            _, steps, _, whole, broken = heappop(self.queue)
-            for path, text in broken[:2]:
-                ask, part = _below(root, whole, path)
-                for varied in steering.variations(part, ask, text):
-                    left -= 1
-                    if self.tried(_put(whole, path, varied), steps + 1) or left <= 0:
-                        return
-                    if self.best is not None:
-                        left = min(left, _AGAIN)
+            cost, steps, number, whole, broken = heappop(self.queue)
+            if number not in going:
+                going[number] = self._variations(steering, whole, broken)
+            varied = next(going[number], None)
+            if varied is None:
+                continue
+            left -= 1
+            heappush(self.queue, (cost + _PATIENCE, steps, number, whole, broken))
+            if self.tried(varied, steps + 1):
+                return
+            if self.best is not None:
+                left = min(left, _AGAIN)
+
+    def _variations(self, steering: Steering, whole: Object, broken: Broken) -> Iterator[Object]:
+        root = Ask([schema_of(self.search.old)])
+        for path, text in broken:
+            ask, part = _below(root, whole, path)
+            for varied in steering.variations(part, ask, text):
+                yield _put(whole, path, varied)
 
 
 class _Valid(_Hunt):
