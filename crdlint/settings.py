@@ -67,7 +67,7 @@ def _fail_on(_: click.Context, __: click.Parameter, text: str | None) -> list[st
         return None
     words = fail_words(text)
     wrong = [word for word in words if word not in EFFECTS]
-    if words[:1] == words and words[0] in FAIL_ON:
+    if len(words) == 1 and words[0] in FAIL_ON:
         return words
     if wrong or not words:
         raise click.BadParameter(
