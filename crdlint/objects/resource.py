@@ -256,16 +256,22 @@ def _meta_on_update(served: Served, new: Object, old: Object) -> Object:
     elif not new.get("namespace"):
         new["namespace"] = old.get("namespace") or "default"
     for key, always in _CARRIED.items():
-        if key in old and (always or not new.get(key)):
+        if key in old and (always or new.get(key) in (None, "")):
             new[key] = old[key]
     new.pop("resourceVersion", None)
     return new
 
 
 def _only_status(new: Object, old: Object) -> Object:
-    value = {key: part for key, part in old.items() if key != "status"}
-    if "status" in new:
-        value["status"] = new["status"]
+    """Return the old object with the status, and the record of who manages what, of the new one."""
+    value = {**old, "metadata": dict(old["metadata"])}
+    for holder, given, key in (
+        (value, new, "status"),
+        (value["metadata"], new.get("metadata") or {}, "managedFields"),
+    ):
+        holder.pop(key, None)
+        if key in given:
+            holder[key] = given[key]
     return value
 
 
