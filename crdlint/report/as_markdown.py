@@ -49,6 +49,8 @@ def _report(findings: list[Finding], summary: Summary, options: Options, most: i
         told = _verdict([*findings, *options.suppressed], summary, options.kubernetes)
         groups = [(word, _of(findings, key)) for key, word in _SEVERITIES if _of(findings, key)]
     worst = min((f.severity for f in findings), key=SEVERITIES.index, default="info")
+    if worst == "info" and any(map(is_refused, options.suppressed)):
+        worst = "warning"  # meant, and refused all the same
     lines = [f"### crdlint: {_VERDICTS[worst]} {_text(told)}", ""]
     changes = "what changes" if options.diff else "what is wrong"
     for title, group in groups:
@@ -92,7 +94,8 @@ def _verdict(findings: list[Finding], summary: Summary, kubernetes: str) -> str:
     if refused := {finding.crd for finding in findings if is_refused(finding)}:
         if summary.crds > 1:
             what = f"{len(refused)} of {what}"
-        return f"{server} refuses {what}"
+        meant = " (suppressed)" if all(f.suppressed for f in findings if is_refused(f)) else ""
+        return f"{server} refuses {what}{meant}"
     if not summary.crds and not findings:
         return f"no CustomResourceDefinition in {count(summary.files, 'file')}"
     parts = [
