@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -14,7 +15,7 @@ from command import GOOD, ROOT, UNTYPED, crdlint, report, rules
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crdlint import config, configcheck, globs
+from crdlint import config, configcheck, globs, pages
 from crdlint.commands.config import _TEMPLATE
 
 if TYPE_CHECKING:
@@ -428,3 +429,15 @@ def test_patterns_of_paths(pattern: str, path: str, matches: bool) -> None:
 )
 def test_patterns_of_fields(pattern: str, field: str, matches: bool) -> None:
     assert globs.field_matches(pattern, field) is matches
+
+
+def test_the_documentation_is_valid_and_complete() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    blocks = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", text, re.DOTALL)]
+    for block in blocks:
+        block["acknowledge"][0]["until"] = str(block["acknowledge"][0]["until"])
+        assert list(configcheck.complaints(block)) == []
+    assert set(blocks[0]) == set(SCHEMA["properties"])
+    for rule in re.findall(r"ignore\[([^\]]*)\]", text):
+        for name in rule.split(","):
+            assert name.strip() in {*pages.ids(), "RULE"}, name
