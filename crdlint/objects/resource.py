@@ -317,20 +317,30 @@ def check_update(
 def _check_schema_update(
     served: Served, correlated: Correlated, *, status: bool
 ) -> list[ObjectError]:
-    """Check the object, or its status alone, with ratcheting from the server that has it."""
-    schema, value, base = served.schema, correlated.new, ""
-    if status:
-        if "status" not in value:
-            return []
-        part = correlated.child("status")
-        correlated = part or Correlated(value["status"], correlated.old.get("status"), None)
-        schema, value = ((schema or {}).get("properties") or {}).get("status"), value["status"]
-        base = "status"
+    """Check the object, or its status alone."""
+    if not status:
+        return _check_ratcheted(served.schema, correlated, served.minor)
+    value = correlated.new
+    schema = ((served.schema or {}).get("properties") or {}).get("status")
+    if "status" not in value:
+        return []
+    part = correlated.child("status")
+    part = part or Correlated(value["status"], correlated.old.get("status"), None)
+    errors = _check_ratcheted(schema, part, served.minor, base="status")
+    for error in errors:
+        for one in error.all():
+            one.path = ("status", *one.path)
+    return errors
+
+
+def _check_ratcheted(
+    schema: Mapping[str, Any] | None, correlated: Correlated, minor: int, *, base: str = ""
+) -> list[ObjectError]:
     if schema is None:
         return []
-    if served.minor < VALIDATION_RATCHETING:
-        return validate(schema, value, minor=served.minor, base=base)
-    return validate_update(schema, correlated, minor=served.minor, base=base)
+    if minor < VALIDATION_RATCHETING:
+        return validate(schema, correlated.new, minor=minor, base=base)
+    return validate_update(schema, correlated, minor=minor, base=base)
 
 
 def _check_metadata_update(served: Served, new: Object, old: Object) -> list[ObjectError]:
