@@ -323,6 +323,8 @@ def _worse(before: list[Finding], after: list[Finding], chosen: list[Fix]) -> st
         allowed[here] -= 1
         if allowed[here] >= 0:
             continue
+        if any(finding.rule in fixes.BRINGS.get(fix.finding.rule, ()) for fix in chosen):
+            continue
         if here in cured:
             return f"the finding would stay: {finding.message}"
         hidden = any(rank < _rank(finding.rule) for rank in gates)

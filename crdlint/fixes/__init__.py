@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crdlint.fixes.cure import CURES, SAFE, UNSAFE, Case
+from crdlint.fixes.cure import BRINGS, CURES, SAFE, UNSAFE, Case
 
-__all__ = ["CURES", "SAFE", "UNSAFE", "Case", "load"]
+__all__ = ["BRINGS", "CURES", "SAFE", "UNSAFE", "Case", "load"]
 
 
 def load() -> None:

@@ -19,17 +19,22 @@ SAFE, UNSAFE = "safe", "unsafe"
 
 # Rule -> how far its cure can be trusted, and the cure.
 CURES: dict[str, tuple[str, Cure]] = {}
+# Rule -> rules that then say of the new words what was true of the old ones.
+BRINGS: dict[str, frozenset[str]] = {}
 
 
-def cure(*rules: str, safe: bool = True) -> Callable[[Cure], Cure]:
+def cure(*rules: str, safe: bool = True, brings: Iterable[str] = ()) -> Callable[[Cure], Cure]:
     """Register the cure of some rules: it yields the changes, or nothing where there is none.
 
     Safe: the server's meaning stays, or what it refuses outright becomes the one thing that can
     have been meant. All others want to be looked at. A safe cure may call `doubt()` in one case.
     """
+    allowed = frozenset(brings)
 
     def keep(run: Cure) -> Cure:
         CURES.update(dict.fromkeys(rules, (SAFE if safe else UNSAFE, run)))
+        if allowed:
+            BRINGS.update(dict.fromkeys(rules, allowed))
         return run
 
     return keep

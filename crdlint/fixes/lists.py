@@ -95,9 +95,14 @@ def map_keys(case: Case) -> Iterator[Change]:
                 yield put((*way, MAP_KEYS), [key])
                 return
     elif case.path[-2] == MAP_KEYS:
-        keys = case.get(*case.path[:-1])
+        way, keys = case.path[:-2], case.get(*case.path[:-1])
         if isinstance(keys, list) and len(keys) > 1:
             yield drop_item(case, case.path)
+        elif required := case.get(*way, "items", "required"):
+            declared = case.get(*way, "items", "properties", default={})
+            scalar = [k for k in required if (declared.get(k) or {}).get("type") in _SCALARS]
+            if len(scalar) == 1:
+                yield put(case.path, scalar[0])
 
 
 @cure("list-map-key-optional")

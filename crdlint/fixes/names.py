@@ -82,7 +82,7 @@ def missing_names(case: Case) -> Iterator[Change]:
         new = _text(case, *NAMES, "listKind").removesuffix("List")
         if not new or new == _text(case, *NAMES, "listKind"):
             case.doubt()
-            singular = _text(case, *NAMES, "singular")
+            singular = _text(case, *NAMES, "singular") or _singular(_text(case, *NAMES, "plural"))
             new = singular[:1].upper() + singular[1:]
     if not new:
         return
@@ -90,6 +90,13 @@ def missing_names(case: Case) -> Iterator[Change]:
         yield put((*NAMES, key), new)
         if key == "plural":
             yield from _name_it(case, f"{new}.{_text(case, 'spec', 'group')}")
+
+
+def _singular(plural: str) -> str:
+    for ending, instead in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("s", "")):
+        if plural.endswith(ending):
+            return plural.removesuffix(ending) + instead
+    return plural
 
 
 @cure("list-kind-same")

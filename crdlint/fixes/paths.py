@@ -62,6 +62,13 @@ def column_required(case: Case) -> Iterator[Change]:
         yield drop((*case.path[:-1], "JSONPath"))
         return
     path = column.get("jsonPath")
+    if key == "jsonPath" and (name := column.get("name")):
+        case.doubt()
+        for part in ("spec", "status"):
+            likely = f".{part}.{str(name)[:1].lower()}{str(name)[1:]}"
+            if _field(case, case.path[:3], likely):
+                yield put(case.path, likely)
+                return
     if not isinstance(path, str) or not path:
         return
     if key == "type":
@@ -160,6 +167,21 @@ def selectable_path(case: Case) -> Iterator[Change]:
         yield drop_item(case, case.path[:-1])
     elif new and new != case.value:
         yield put(case.path, new)
+    elif new and (near := _nearest(case, new)):
+        case.doubt()
+        yield put(case.path, near)
+
+
+def _nearest(case: Case, path: str) -> str:
+    """Return the path to the declared field beside the one that is named, "" where none is near."""
+    from difflib import get_close_matches
+
+    above, _, name = path.rpartition(".")
+    schema = case.get(*case.path[:3], "schema", "openAPIV3Schema")
+    around = _field(case, case.path[:3], above) if above else schema
+    declared = around.get("properties") if isinstance(around, dict) else None
+    near = get_close_matches(name, [str(key) for key in declared or ()], n=1, cutoff=0.75)
+    return f"{above}.{near[0]}" if near and near[0] != name else ""
 
 
 @cure("selectable-repeated")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 CONVERSION = ("spec", "conversion")
 WEBHOOK = (*CONVERSION, "webhook")
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
+KEPT = ("unknown-fields-kept-root", "opaque-root")  # what is said of a schema that keeps all
 META_FIELDS = ("apiVersion", "kind", "metadata")
 
 
@@ -27,17 +28,19 @@ def versions_of(case: Case) -> list[Any]:
 
 @cure("storage-version", safe=False)
 def storage_version(case: Case) -> Iterator[Change]:
-    """Store the only version; of several the first marked one, else the one clients prefer."""
+    """Store one version: of those that are marked, else of those served, what clients prefer."""
     versions = versions_of(case)
     if not versions or not all(isinstance(version, dict) for version in versions):
         return
     marked = [i for i, version in enumerate(versions) if version.get("storage") is True]
+    among = marked or [i for i, v in enumerate(versions) if v.get("served")] or range(len(versions))
+    lasting = [i for i in among if not versions[i].get("deprecated")] or among
+    best = max(lasting, key=lambda i: priority(str(versions[i].get("name") or "")))
     if not marked:
-        served = [i for i, v in enumerate(versions) if v.get("served")] or range(len(versions))
-        best = max(served, key=lambda i: priority(str(versions[i].get("name") or "")))
         yield put(("spec", "versions", best, "storage"), True, after="served")
-    for i in marked[1:]:
-        yield put(("spec", "versions", i, "storage"), False)
+    for i in marked:
+        if i != best:
+            yield put(("spec", "versions", i, "storage"), False)
 
 
 @cure("deprecation-warning")
@@ -58,7 +61,7 @@ def deprecation_warning(case: Case) -> Iterator[Change]:
         yield put((*version, "deprecated"), True, after="storage")
 
 
-@cure("preserve-unknown-fields-true")
+@cure("preserve-unknown-fields-true", brings=KEPT)
 def keep_in_schemas(case: Case) -> Iterator[Change]:
     """Keep unknown fields by the schema instead, everywhere where they were kept."""
     yield drop(("spec", "preserveUnknownFields"))
@@ -119,6 +122,9 @@ def conversion_strategy(case: Case) -> Iterator[Change]:
         known = "Webhook" if case.get(*WEBHOOK, "clientConfig") else ""
         if word:
             case.doubt()
+    if known == "Webhook" and not case.get(*WEBHOOK, "clientConfig"):
+        case.doubt()
+        known = "None"
     if known:
         yield put((*CONVERSION, "strategy"), known)
         if known == "None" and case.has(*WEBHOOK):

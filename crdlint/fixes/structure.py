@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint import formats
 from crdlint.fixes.cure import cure, drop, move, put
-from crdlint.fixes.spec import PRESERVE
+from crdlint.fixes.spec import KEPT, PRESERVE
 from crdlint.keywords import JUNCTORS, same_json
 from crdlint.rules.structural import is_zero
 from crdlint.rules.values import APPLIES
@@ -235,7 +235,7 @@ def take_away(case: Case) -> Iterator[Change]:
     yield drop(case.path)
 
 
-@cure("root-additional-properties")
+@cure("root-additional-properties", brings=KEPT)
 def root_keeps_unknown(case: Case) -> Iterator[Change]:
     """Keep the unknown fields of a resource by the extension instead of additionalProperties."""
     if not isinstance(case.value, bool):

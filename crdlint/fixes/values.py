@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from crdlint import formats
 from crdlint.fixes.cure import cure, drop, put, rename, schema_path
 from crdlint.fixes.metadata import drop_item
+from crdlint.fixes.spec import META_FIELDS, PRESERVE
 from crdlint.fixes.yaml import as_number
 
 if TYPE_CHECKING:
@@ -96,8 +97,29 @@ def default_of_type(case: Case) -> Iterator[Change]:
 @cure("default-pruned")
 def without_pruned(case: Case) -> Iterator[Change]:
     """Take out of a default what would be pruned."""
-    if case.path[-1] != "default":
-        yield drop(case.path)
+    default, _ = _schema_of_value(case)
+    for path in _undeclared(case.get(*default), case.get(*default[:-1])):
+        yield drop((*default, *path))
+
+
+def _undeclared(value: Any, schema: Any) -> Iterator[Path]:
+    """Yield the ways to the fields of a value that a schema does not declare."""
+    if not isinstance(schema, dict):
+        return
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from ((i, *path) for path in _undeclared(item, schema.get("items")))
+    elif isinstance(value, dict):
+        declared, extra = schema.get("properties") or {}, schema.get("additionalProperties")
+        whole = schema.get("x-kubernetes-embedded-resource") is True
+        for key, item in value.items():
+            if whole and key in META_FIELDS:
+                continue
+            if key in declared or extra is not None:
+                below = _undeclared(item, declared.get(key, extra))
+                yield from ((key, *path) for path in below)
+            elif schema.get(PRESERVE) is not True:
+                yield (key,)
 
 
 @cure("default-list-repeats")
@@ -107,11 +129,20 @@ def item_once(case: Case) -> Iterator[Change]:
         yield drop(case.path)
 
 
-@cure("required-undeclared", "required-with-default", safe=False)
+@cure("required-undeclared", safe=False)
 def not_required(case: Case) -> Iterator[Change]:
     """Take a field out of what is required."""
     if isinstance(case.path[-1], int) and case.path[-2] == "required":
         yield drop_item(case, case.path)
+
+
+@cure("required-with-default", safe=False)
+def default_will_do(case: Case) -> Iterator[Change]:
+    """Take a field out of what is required, since its default is there."""
+    way, _ = case.schema
+    required = case.get(*way[:-2], "required")
+    if way[-2] == "properties" and isinstance(required, list) and way[-1] in required:
+        yield drop_item(case, (*way[:-2], "required", required.index(way[-1])))
 
 
 @cure("unrecognized-format", safe=False)
