@@ -228,7 +228,7 @@ def test_several_crds_and_the_last_of_two_for_a_kind_counts() -> None:
 
 
 def test_a_crd_that_the_server_refuses_is_said_once_and_its_objects_are_judged() -> None:
-    bad = crd(SPEC.replace("type: integer", "type: int"))
+    bad = crd(SPEC.replace("{phase: {type: string", "{phase: {type: text"))
     report = judge(f"{widget('{name: 1}')}---\n{widget('{name: 1}', name='b')}", bad)
     assert [f.rule for f in report.findings] == ["object-crd-refused", "object-type", "object-type"]
     refused = report.findings[0]

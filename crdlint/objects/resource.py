@@ -346,16 +346,16 @@ def _check_ratcheted(
 def _check_metadata_update(served: Served, new: Object, old: Object) -> list[ObjectError]:
     from crdlint import objectmeta
 
-    found = {}
-    for problem in (
-        *meta_problems(new["metadata"], objectmeta.path_segment, namespaced=served.namespaced),
-        *objectmeta.validate_update(new["metadata"], old["metadata"]),
-    ):
-        frozen = problem.path[0] in objectmeta.IMMUTABLE and problem.path[0] in old["metadata"]
-        keyword = "immutable" if frozen or problem.type == "Forbidden" else "metadata"
-        error = _metadata_error(problem, keyword)
-        found[error.type, error.path, error.message] = error
-    return list(found.values())
+    meta = new["metadata"]
+    errors = [
+        _metadata_error(problem, "metadata")
+        for problem in meta_problems(meta, objectmeta.path_segment, namespaced=served.namespaced)
+    ]
+    for problem in objectmeta.validate_update(meta, old["metadata"]):
+        frozen = problem.path[0] in objectmeta.IMMUTABLE or problem.type == "Forbidden"
+        errors.append(_metadata_error(problem, "immutable" if frozen else "metadata"))
+    # Labels and the like are judged by both.
+    return list({(e.type, e.path, e.message): e for e in reversed(errors)}.values())[::-1]
 
 
 def _metadata_error(problem: MetaError, keyword: str) -> ObjectError:
