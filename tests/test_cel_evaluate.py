@@ -145,7 +145,7 @@ ERRORS = (
     ("self.labels['none'] == ''", "no such key: none"),
     ("self.labels.all(k, self.labels[k + '?'] == '')", "no such key: k?"),
     ("self.any + 'x' == ''", "no such overload"),
-    ("self.any.size() == 1", "no such overload: size(int)"),
+    ("self.any.size() == 1", "no such overload: size"),
     ("duration('9223372036s') + self.long > self.long", "integer overflow"),
     ("self.list.map(x, 1 / (x - 1)).size() == 1", "division by zero"),
     ("self.nullable.all(x, x.startsWith('x'))", "no such overload"),
