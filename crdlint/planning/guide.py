@@ -68,9 +68,14 @@ def why(road: Road, step: Step) -> list[str]:
             f" {moves.old_storage}, and both stand in status.storedVersions"
         )
     if UNSERVE in step.kinds and moves.unserved:
+        at_once = REMOVE in step.kinds
         reasons.append(
-            f"clients of {_and(moves.unserved)} fail at once, so this step shows who is left while"
-            " it can still be taken back"
+            f"clients of {_and(moves.unserved)} fail at once, "
+            + (
+                "as the API server takes no step in between"
+                if at_once
+                else "so this step shows who is left while it can still be taken back"
+            )
         )
     if REMOVE in step.kinds and moves.gone:
         reasons.append(

@@ -157,13 +157,15 @@ def _candidates(road: Road, judge: _Judge, direct: list[Step]) -> list[list[Step
         steps = judge.steps(staging.stages(road.old, road.new, order, webhook=webhook))
         found.append(steps)
         if not any(step.hurts for step in steps):
-            break
-    return found
+            return found
+    # Where the server takes no step in between, clients have to move at once.
+    return [*found, direct]
 
 
-def _cost(steps: list[Step]) -> tuple[int, int, int]:
+def _cost(steps: list[Step]) -> tuple[int, bool, int, int]:
     refused = sum(len(step.refused) for step in steps)
-    return refused, sum(len(step.hurts) for step in steps), len(steps)
+    hurts = sum(len(step.hurts) for step in steps)
+    return refused, _too_fast(steps), hurts, len(steps)
 
 
 class _Judge:
