@@ -92,11 +92,14 @@ class Writer:
             raise NotEditable("something stands there already")
         written = self.text[old.begin : old.end]
         if isinstance(value, (dict, list)) and value and not self._on_one_line(parent, old):
+            behind = self._behind(parent, at)
+            if old.entries and self.text[behind : old.begin].strip():
+                raise NotEditable("a comment or an anchor stands before its value")
             column = self._column_below(parent, key, value)
             lines = "\n".join(self.block(value, column))
-            if old.entries:  # the lines of the old value make room
-                return old.start, old.end, lines.lstrip(" ")
-            return self._behind(parent, at), max(old.end, self._behind(parent, at)), "\n" + lines
+            if parent.kind == SEQ:
+                return behind, max(old.end, behind), " " + lines.lstrip(" ")
+            return behind, max(old.end, behind), "\n" + lines
         quote = old.style if old.style in ("'", '"') and isinstance(value, str) else ""
         text = self.flow(value) if isinstance(value, (dict, list)) else self.scalar(value, quote)
         behind = self._behind(parent, at)
