@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crdlint.cel.attributes import ABSENT
+from crdlint.cel.gotext import quote
 from crdlint.cel.loops import Cancelled
 from crdlint.cel.rulekeywords import SPACE
 from crdlint.cel.syntax import deep
@@ -275,7 +276,7 @@ class _Walk:
         if isinstance(found, Cancelled):
             return "", (
                 "no further validation rules will be run due to call cost exceeds limit for"
-                " messageExpression"
+                f" messageExpression: {quote(rule.rule.get('messageExpression') or '')}"
             )
         self.budget -= cost
         if not isinstance(found, str):
