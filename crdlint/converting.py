@@ -172,7 +172,8 @@ def _spec(crd: dict[str, Any]) -> Iterator[Change]:
     yield put(("apiVersion",), NEW)
     if not spec.get("scope"):
         yield put((*_SPEC, "scope"), "Namespaced", after="names")
-    yield put((*_SPEC, "preserveUnknownFields"), False, after="scope")
+    behind = "scope" if "scope" in spec else "names"
+    yield put((*_SPEC, "preserveUnknownFields"), False, after=behind)
     if "version" in spec:
         yield drop((*_SPEC, "version"))
     for i, version in enumerate(spec["versions"]):
@@ -194,7 +195,7 @@ def _versions(crd: dict[str, Any]) -> Iterator[Change]:
     spec = crd["spec"]
     if not spec.get("versions"):
         version = {"name": spec["version"], "served": True, "storage": True}
-        yield put(_VERSIONS, [version], after="scope")
+        yield put(_VERSIONS, [version], after="version")
 
 
 def _parts(spec: dict[str, Any]) -> Iterator[Change]:

@@ -61,8 +61,8 @@ def run(*arguments: str, text: bytes | None = None) -> Result:
     return CliRunner().invoke(cli, ["fix", *arguments], input=text, standalone_mode=False)
 
 
-def fixed(text: str, **options: bool) -> fixing.Fixed:
-    return fixing.fix(text.encode(), "crd.yaml", fixing.Options(**options))
+def fixed(text: str, *, unsafe: bool = False) -> fixing.Fixed:
+    return fixing.fix(text.encode(), "crd.yaml", fixing.Options(unsafe=unsafe))
 
 
 @pytest.fixture

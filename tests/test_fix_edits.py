@@ -208,7 +208,7 @@ def test_edits_make_exactly_the_changes(
     style = seed.draw(st.sampled_from([False, True, None]))
     text = yaml.safe_dump(data, default_flow_style=style, allow_unicode=True, sort_keys=False)
     (read,) = document.read(text.encode(), "x")
-    paths = [()]
+    paths: list[tuple[str | int, ...]] = [()]
     for path in paths:
         here = changed(read.data, ()) if not path else read.value(path)
         steps = (

@@ -74,7 +74,7 @@ def lines(*arguments: str) -> list[dict[str, Any]]:
 
 def kept(old: dict[str, Any], file: Path, folder: Path) -> list[str]:
     """Send objects through a new CRD; return what of them is not stored."""
-    lost = []
+    lost: list[str] = []
     for i, value in enumerate(objects(from_v1beta1(old))):
         thing = folder / f"object{i}.json"
         thing.write_text(json.dumps(value))
@@ -123,7 +123,7 @@ def main() -> int:
                 else:
                     taken += 1
                     pruned = (old.get("spec") or {}).get("preserveUnknownFields") is False
-                    lost = [] if pruned else kept(old, new, folder)
+                    lost: list[str] = [] if pruned else kept(old, new, folder)
                     sent += not pruned
                     if lost:
                         bad += 1
