@@ -377,7 +377,7 @@ def schema_changes(root: Pair) -> Iterator[Change]:
 
 def kinds_of(data: Mapping[str, Any]) -> frozenset[str]:
     """Return the JSON types that a schema lets in; empty where it does not say."""
-    if data.get(INT_OR_STRING):
+    if data.get(INT_OR_STRING) or _spells_either(data):
         return frozenset(("integer", "string"))
     kind = data.get("type")
     if not kind:
@@ -408,7 +408,17 @@ def _node(pair: Pair, inner: list[Pair]) -> Iterator[Change]:
 
 def type_name(data: Mapping[str, Any]) -> str:
     """Return the type of a schema as people say it."""
-    return "int-or-string" if data.get(INT_OR_STRING) else str(data.get("type") or "")
+    either = data.get(INT_OR_STRING) or _spells_either(data)
+    return "int-or-string" if either else str(data.get("type") or "")
+
+
+def _spells_either(data: Mapping[str, Any]) -> bool:
+    """Tell whether a schema says int-or-string by an anyOf of the two types alone."""
+    branches = data.get("anyOf") or []
+    if data.get("type") or len(branches) != 2:
+        return False
+    kinds = [branch.get("type") for branch in map(bare, branches) if list(branch) == ["type"]]
+    return sorted(map(str, kinds)) == ["integer", "string"]
 
 
 def _spot(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Path:
@@ -511,6 +521,8 @@ _EITHER = [{"type": "integer"}, {"type": "string"}]
 def _meaningful(data: Mapping[str, Any], key: str) -> list[Any]:
     """Return the branches of a junctor, none where they only spell out int-or-string."""
     branches = list(data.get(key) or [])
+    if key == "anyOf" and _spells_either(data):
+        return []
     if branches and data.get(INT_OR_STRING):
         if key == "anyOf" and json_equal([bare(b) for b in branches], _EITHER):
             return []

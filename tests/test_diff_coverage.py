@@ -34,7 +34,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
     "maxItems": (LIST, 5, 6),
     "minItems": (LIST, 5, 6),
     "uniqueItems": (LIST, True, ABSENT),
-    "maxProperties": (OBJECT, 5, 6),
+    "maxProperties": (OBJECT, 1, 2),
     "minProperties": (OBJECT, 5, 6),
     "required": (OBJECT, ["a"], ["b"]),
     "enum": (TEXT, ["a"], ["b"]),

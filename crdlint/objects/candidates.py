@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from crdlint.objects.probes import PROBES, probe, unknown_name, violate, with_field, with_unknown
@@ -72,7 +72,9 @@ class Candidates:
         """Yield whole objects, at first such that the new side takes but for the change."""
         seen: list[Object] = []
         for joint in made_for:
-            for value in self._values(goal, levels[-1], joint=joint):
+            values = self._values(goal, levels[-1], joint=joint)
+            known = self._around(levels)[-1] if goal.key == RULES else None
+            for value in chain((known,) if known else (), values):
                 try:
                     made = self._wrap(levels, value, joint=joint)
                 except ImpossibleError:

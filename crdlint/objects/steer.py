@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 EACH = "*"  # stands in a way for each item of a list, or each value of a map
 _THROUGH = frozenset(("orValue", "value", "hasValue", "or"))  # functions that give a part itself
+_SHARP = frozenset(("startsWith", "endsWith", "contains", "matches"))
+_FEW = 4
 _MOST_SIZE = 300
 _MOST_WAYS = 40
 _A_WAY = 14  # values tried at one place
@@ -88,13 +90,15 @@ class _Reader(Ways):
         super().__init__()
         self.by_way: dict[tuple[str, ...], Mention] = {}
         self.literals: list[Any] = []
+        self.sharp: list[Any] = []
 
     def found(self) -> list[Mention]:
         """Return the mentions; literals of the whole rule stand behind those of each part."""
         for mention in self.by_way.values():
-            mention.literals += [
-                one for one in self.literals if not any(same_go(one, x) for x in mention.literals)
-            ]
+            first, mention.literals = mention.literals, []
+            for one in (*first[:_FEW], *self.sharp, *first[_FEW:], *self.literals):
+                if not any(same_go(one, known) for known in mention.literals):
+                    mention.literals.append(one)
         found = sorted(self.by_way.values(), key=lambda mention: not mention.way)
         return found[:_MOST_WAYS]
 
@@ -108,7 +112,7 @@ class _Reader(Ways):
             self.literals.append(node.value)
         parts = _parts(node)
         if node.kind == CALL:
-            self._held(parts)
+            self._held(node, parts)
         if node.kind == COMPREHENSION:
             within = self.way(node.target)
             if within is not None:
@@ -116,9 +120,11 @@ class _Reader(Ways):
         for part in parts:
             self.read(part)
 
-    def _held(self, parts: list[Node]) -> None:
+    def _held(self, node: Node, parts: list[Node]) -> None:
         """Give each part of the object that a call has the literals beside it."""
         beside = [one for part in parts for one in _literals(part)]
+        if node.name in _SHARP:  # rather than the many values of a list
+            self.sharp += beside
         for part in parts:
             for inner in (part, *_parts(part)):  # also self.a.size() == 3
                 way = self.way(inner)
@@ -200,13 +206,13 @@ class Steering:
             for new in islice(self._at(item, ask.item(), rest, literals), _A_WAY):
                 if items:
                     yield [*items[:i], new, *items[i + 1 :]]
-                else:
+                for fixed in ([new], [new, new]) if not items else ():
                     try:
-                        yield self.sampler.make_list(ask, ask.most("minItems"), fixed=[new])
+                        yield self.sampler.make_list(ask, ask.most("minItems"), fixed=fixed)
                     except ImpossibleError:
                         continue
                 if len(items) == 1:
-                    yield [*items, new]
+                    yield from ([*items, new], [new, new])
 
     def choices(self, ask: Ask, literals: Iterable[Any]) -> Iterator[Any]:
         """Yield values for a part, those that literals speak of first."""
@@ -231,6 +237,8 @@ class Steering:
             yield literal
             if not isinstance(literal, str):
                 yield from (literal + 1, literal - 1)
+                if isinstance(literal, int) and 0 < literal <= _MOST_SIZE:
+                    yield from self._keyed(ask, "a" * literal)
             else:
                 yield from self._like(ask, literal)
                 yield from self._keyed(ask, literal)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from crdlint.changes import PRESERVE, RULES, rule_text
+from crdlint.changes import RULES, rule_text
 from crdlint.diffrule import ALWAYS, OWNER, Problem, diff, settle, show
-from crdlint.rules.diff_fields import is_open
 from crdlint.rules.diff_values import LIMIT_RULES
+from crdlint.rules.implied import branches_implied
 from crdlint.tree import ABSENT
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ _SAYS = {
 def branches_changed(change: Change) -> Problems:
     whole = not (change.old.get(change.key) and change.new.get(change.key))
     rules = _BRANCHES[change.key]
+    if whole and change.added and change.key == "anyOf" and branches_implied(change):
+        return
     rule = rules[(0 if whole else 2) + (0 if change.added else 1)]
     what = change.after if change.added else change.before
     inside = " (inside `not`)" if change.pair.reversed else ""
@@ -73,6 +75,8 @@ def _spell(branch: Any) -> str:
 
 @diff("not-added", "not-removed", on="schema.not", tightens=OWNER)
 def not_changed(change: Change) -> Problems:
+    if change.added and branches_implied(change):
+        return
     if change.added:
         text = f"values that match this are refused now: {_spell(change.after)}"
         yield Problem(change, text, rule="not-added")
@@ -116,7 +120,6 @@ RELAXED = frozenset(
 diff("one-of-branch-relaxed", on="")(lambda _: ())
 
 
-EACH = "*"  # in a way below `self`: each item or value
 _OLD_SELF = re.compile(r"\boldSelf\b")
 _STRINGS = re.compile(r"""r?"(?:\\.|[^"\\])*"|r?'(?:\\.|[^'\\])*'""")
 
@@ -141,7 +144,7 @@ def rules_changed(change: Change) -> Problems:
         text = f"no longer checked: {_rule(before)}"
         yield Problem(change, text, rule="cel-rule-removed")
     elif before is ABSENT:
-        if not _immutable(after) and not _of_new_fields(change):
+        if not _immutable(after) and not _settled(change):
             yield Problem(
                 change, f"values must satisfy it now: {_rule(after)}", rule="cel-rule-added"
             )
@@ -150,7 +153,7 @@ def rules_changed(change: Change) -> Problems:
         yield Problem(change, text, rule="cel-rule-relaxed-by-option")
     elif _changed(before, after) and not (_immutable(after) and not _immutable(before)):
         text = f"{_rule(before)} -> {_rule(after)}"
-        if _relaxed(change):
+        if _relaxed(change) or _settled(change):
             text += ": readers may meet values that were refused"
             yield Problem(change, text, rule="cel-rule-relaxed")
         else:
@@ -167,41 +170,16 @@ def _relaxed(change: Change) -> bool:
     return len(set(options)) == 1 and implies(before, after, change.new.crd.minor)
 
 
-def _of_new_fields(change: Change) -> bool:
-    """Tell whether a rule is sure to hold for all that could be stored before.
-
-    It holds where the fields that it looks at are absent, and those are new.
-    """
-    from crdlint.objects.absent import holds_without
+def _settled(change: Change) -> bool:
+    """Tell whether a new rule is sure to hold for all that could be stored before."""
+    from crdlint.objects.settled import holds
 
     if change.new.junctor:
         return False
     text = str(change.after.get("rule") or "")
-    return holds_without(text, lambda way: _is_new(change, way), change.new.crd.minor)
-
-
-def _is_new(change: Change, way: tuple[str, ...]) -> bool:
-    """Tell whether no old object has a field, nor a new one by default."""
-    old, new = change.old.data, change.new.data
-    if change.old.crd.spec.get("preserveUnknownFields"):
-        return False
-    for name in way:
-        if name != EACH and (old.get(PRESERVE) or is_open(old.get("additionalProperties"))):
-            return False
-        old, new = (_part(side, name) for side in (old, new))
-        if old is None:
-            return new is not None and new.get("default") is None
-        if new is None:
-            return False
-    return False
-
-
-def _part(schema: Any, name: str) -> Any:
-    """Return the schema of a field, or of each item or value."""
-    if name != EACH:
-        return (schema.get("properties") or {}).get(name)
-    below = schema.get("items") or schema.get("additionalProperties")
-    return below if isinstance(below, dict) else None
+    keeps = bool(change.old.crd.spec.get("preserveUnknownFields"))
+    minor = change.new.crd.minor
+    return holds(text, change.old.data, change.new.data, minor, keeps=keeps)
 
 
 def _changed(before: dict[str, Any], after: dict[str, Any]) -> bool:

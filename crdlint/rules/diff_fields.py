@@ -47,6 +47,18 @@ def _implicit(node: Node, name: str) -> bool:
     return top and name in _BY_ITSELF
 
 
+def _in_metadata(node: Node) -> bool:
+    """Tell whether a node is metadata of an object, or inside: the server knows its form."""
+    inner: Node | None = node
+    while inner is not None and inner.parent is not None and inner.kind == "schema":
+        owner = inner.parent
+        whole = owner.is_root or owner.get("x-kubernetes-embedded-resource")
+        if whole and inner.step == ("properties", "metadata"):
+            return True
+        inner = owner
+    return False
+
+
 def _map_to_struct(pair: Pair) -> bool:
     old, new = pair.old, pair.new
     return is_open(old.get("additionalProperties")) and not is_open(new.get("additionalProperties"))
@@ -74,7 +86,7 @@ def field_removed(change: Change) -> Problems:
     if change.new.junctor:
         yield from _condition(change)
         return
-    if not change.removed or _implicit(change.new, change.name):
+    if not change.removed or _implicit(change.new, change.name) or _in_metadata(change.new):
         return
     renamed = renames(change.pair).get(change.name)
     if renamed is not None:
@@ -354,8 +366,13 @@ def items_changed(change: Change) -> Problems:
         yield Problem(change, text, rule="items-schema-added", prunes=True)
 
 
+_SCALARS = frozenset(("string", "integer", "number", "boolean"))
+
+
 @diff("preserve-unknown-fields-removed", "preserve-unknown-fields-added", on=f"schema.{PRESERVE}")
 def preserve_changed(change: Change) -> Problems:
+    if _SCALARS.issuperset((change.old.get("type"), change.new.get("type"))):
+        return  # nothing inside that could be kept
     if change.after is ABSENT:
         if is_open(change.new.get("additionalProperties")):
             return

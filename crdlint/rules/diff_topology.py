@@ -52,10 +52,17 @@ def list_type_to_atomic(change: Change) -> Problems:
         )
 
 
-@diff("list-map-keys-changed", on=f"schema.{KEYS}", tightens=VALUE)
+@diff("list-map-keys-changed", "list-map-keys-added", on=f"schema.{KEYS}", tightens=VALUE)
 def list_map_keys_changed(change: Change) -> Problems:
     before, after = (list(keys or []) for keys in change.spelled)
-    if before and after and set(before) != set(after):
+    if before and set(before) < set(after):
+        yield Problem(
+            change,
+            f"{show(before)} -> {show(after)}: items get another identity, and lose their owner in"
+            " server-side apply",
+            rule="list-map-keys-added",
+        )
+    elif before and after and set(before) != set(after):
         yield Problem(
             change,
             f"{show(before)} -> {show(after)}: items get another identity;"

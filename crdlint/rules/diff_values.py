@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from crdlint.changes import Bound, json_equal
 from crdlint.diffrule import NOTHING, VALUE, Problem, diff, property_of, show, step
 from crdlint.rules.diff_fields import is_map_key
+from crdlint.rules.implied import limit_implied, pattern_implied
 from crdlint.tree import ABSENT
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ def _register_limit(
         limit = after if tighter else before
         if values is not None and all(_within(measure(v), limit, upper) for v in values):
             return
+        if tighter and limit_implied(change, keyword, limit):
+            return
         if not tighter:
             text = f"{step(change)}: readers may meet {refused} than before"
             yield Problem(change, text, rule=f"{prefix}-relaxed")
@@ -140,6 +143,8 @@ def pattern_changed(change: Change) -> Problems:
     elif relation == "wider":
         text = f"{text}: it matches more, so readers may meet texts that were refused"
         yield Problem(change, text, rule="pattern-widened")
+    elif pattern_implied(change, after):
+        return
     elif relation in ("narrower", "different"):
         rule = "pattern-added" if before is ABSENT else "pattern-narrowed"
         yield Problem(change, f"{text}: texts that do not match are refused now", rule=rule)
