@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from crdlint.api import Report
 
 CLEAN, FOUND, WRONG = 0, 1, 2
+WITH_FIXES = ("sarif", "rdjson")
 FAIL_ON = ("error", "warning", "info", "never")
 PROFILES = ("default", "api", "strict")
 FORMATS_HELP = (
@@ -123,13 +124,6 @@ def findings(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Lowest severity that makes the exit status 1.",
         ),
         click.option(
-            "--profile",
-            type=click.Choice(PROFILES),
-            default="default",
-            show_default=True,
-            help="Rules to run: the server's verdict and data loss; API conventions; everything.",
-        ),
-        click.option(
             "--color",
             type=click.Choice(("auto", "always", "never")),
             default="auto",
@@ -167,6 +161,17 @@ class Progress:
             click.echo("\r\x1b[K", nl=False, err=True)
 
 
+def _suggester(report: Report) -> Any:
+    """Return what gives reports the fix of a finding; `validate` and its kin have none."""
+    from crdlint import api
+
+    if not isinstance(report, api.Report):
+        return None
+    from crdlint import fixing
+
+    return fixing.suggester(report)
+
+
 def finish(
     report: Report,
     outputs: list[tuple[str, str]],
@@ -197,6 +202,7 @@ def finish(
             statistics=statistics,
             suppressed=suppressed,
             texts=report.texts,
+            fix=_suggester(report) if name in WITH_FIXES and not diff else None,
         )
         if file:
             write(file, text)

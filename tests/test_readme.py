@@ -20,6 +20,13 @@ README = (ROOT / "README.md").read_text("utf-8")
 RECIPES = (ROOT / "docs" / "integrations.md").read_text("utf-8")
 
 
+SAMPLE = """\
+apiVersion: messaging.example.com/v1
+kind: Queue
+metadata: {name: orders}
+"""
+
+
 def commands(text: str) -> list[str]:
     blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
     return [line.partition("  #")[0].strip() for block in blocks for line in block.splitlines()]
@@ -57,6 +64,8 @@ def project(tmp_path: Path) -> Path:
         (tmp_path / folder).mkdir(parents=True)
         shutil.copy(crd, tmp_path / folder)
     shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
+    (tmp_path / "config/samples").mkdir()
+    (tmp_path / "config/samples/orders.yaml").write_text(SAMPLE)
     git(tmp_path, "init", "-q", "-b", "main")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "one")

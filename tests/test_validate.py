@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crdlint import validating
-from crdlint.report import render
+from crdlint.report import FORMATS, render
 from crdlint.source import Source
 
 SPEC = """\
@@ -236,6 +236,13 @@ def test_a_crd_that_the_server_refuses_is_said_once_and_its_objects_are_judged()
     assert {kind for kind, _ in refused.server or ()} == {"NotSupported"}
 
 
+def test_a_dump_of_a_crd_is_one_that_a_cluster_has() -> None:
+    dump = crd().replace(
+        "{name: widgets.example.com}", '{name: widgets.example.com, resourceVersion: "7"}'
+    )
+    assert found(judge(widget(), dump)) == []
+
+
 def test_no_crd_at_all() -> None:
     with pytest.raises(validating.ValidateError, match="names no CustomResourceDefinition"):
         judge(widget(), "kind: ConfigMap\napiVersion: v1\n")
@@ -293,7 +300,7 @@ def test_the_status_subresource() -> None:
     assert [f.rule for f in without.findings] == ["object-not-served"]
 
 
-@pytest.mark.parametrize("style", ["text", "json", "sarif", "github"])
+@pytest.mark.parametrize("style", FORMATS)
 def test_every_format_takes_the_report(style: str) -> None:
     report = judge(widget("{size: 5, x: 1}"))
     assert render(style, report, texts=report.texts)

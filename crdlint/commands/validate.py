@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crdlint import options
+from crdlint.helping import STATUSES, Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,11 +18,24 @@ if TYPE_CHECKING:
 STORED, DIFF = "stored", "diff"
 
 
-@click.command(
-    epilog="Examples: crdlint validate --crds config/crd config/samples; "
-    "kubectl get widgets -A -o yaml | crdlint validate --crds HEAD:config/crd -; "
-    "crdlint validate --crds crd.yaml --old stored.yaml --kubernetes-version 1.29 new.yaml"
+EXAMPLES = (
+    ("crdlint validate --crds config/crd config/samples", "samples against the CRDs beside them"),
+    (
+        "kubectl get widgets -A -o yaml | crdlint validate --crds crd.yaml -",
+        "what a cluster has, under a CRD to come",
+    ),
+    (
+        "crdlint validate --crds crd.yaml --old stored.yaml new.yaml",
+        "an update of a stored object: transition rules, ratcheting",
+    ),
+    (
+        "crdlint validate --crds v1.2.0:config/crd --show diff a.yaml",
+        "what pruning and defaults do",
+    ),
 )
+
+
+@click.command(cls=Command, examples=EXAMPLES, statuses=STATUSES)
 @click.argument("paths", nargs=-1, required=True, metavar="OBJECT...")
 @click.option(
     "--crds",
@@ -61,7 +75,6 @@ def validate(
     minors: list[int] | None,
     outputs: list[tuple[str, str]],
     fail_on: str,
-    profile: str,  # noqa: ARG001 - what the server does has no profile
     color: str,
 ) -> int:
     """Send custom resources the API server's way: prune, default, validate.
