@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crdlint.emit import Writer
+from crdlint.emit import Edit, Writer
 from crdlint.outline import ALIAS, MAP, SEQ, NotEditable, Outline
 
 if TYPE_CHECKING:
@@ -69,21 +69,6 @@ class Change:
         return Change(
             self.kind, path, self.value, after=self.after, source=source, names=self.names
         )
-
-
-class Edit:
-    """A piece of a document's text, by offsets, and the text in its place.
-
-    Of lines that are put in at one place, those of the deeper `column` come first.
-    """
-
-    __slots__ = ("column", "end", "start", "text")
-
-    def __init__(self, start: int, end: int, text: str, column: int = 0) -> None:
-        self.start = start
-        self.end = end
-        self.text = text
-        self.column = column
 
 
 def changed(data: Any, changes: Iterable[Change]) -> Any:
@@ -158,8 +143,8 @@ def same(a: Any, b: Any) -> bool:
 class Plan:
     """Changes of one document that do not get in each other's way, and their edits."""
 
-    def __init__(self, text: str) -> None:
-        self.outline = Outline(text)
+    def __init__(self, outline: Outline) -> None:
+        self.outline = outline
         self.changes: list[Change] = []
         self._edits: list[Edit] | None = None  # of all changes, as far as they are compiled
         self._touched: set[Path] = set()

@@ -13,13 +13,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from crdlint.document import Path
-    from crdlint.edits import Change, Edit
+    from crdlint.edits import Change
     from crdlint.outline import Node, Outline
 
 # A text that every YAML reader takes for itself when it stands without quotes.
 _PLAIN = re.compile(r"[A-Za-z_./$^(\\][\w./$^()\\+*?-]*(?: [\w./$^()\\+*?-]+)*", re.ASCII)
 _SPECIAL = frozenset("y n yes no on off true false null nan inf .nan .inf ~ <<".split())
 _CONTROL = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+
+
+class Edit:
+    """A piece of a document's text, by offsets, and the text in its place.
+
+    Of lines that are put in at one place, those of the deeper `column` come first.
+    """
+
+    __slots__ = ("column", "end", "start", "text")
+
+    def __init__(self, start: int, end: int, text: str, column: int = 0) -> None:
+        self.start = start
+        self.end = end
+        self.text = text
+        self.column = column
 
 
 class Writer:
@@ -132,8 +147,6 @@ class Writer:
 
     def refill(self, node: Node, changes: list[Change]) -> Edit:
         """Return the edit that leaves nothing but new entries in a container."""
-        from crdlint.edits import Edit
-
         value: Any
         if node.kind == SEQ:
             value = [change.value for change in changes]
@@ -151,8 +164,6 @@ class Writer:
 
     def insertion(self, node: Node, at: int, first: int, changes: list[Change]) -> Edit:
         """Return the edit that puts new entries behind the entry `at`; -1: before `first`."""
-        from crdlint.edits import Edit
-
         key, value = node.entries[first if at < 0 else at]
         if node.flow:
             pieces = [self._flow_entry(node, change) for change in changes]

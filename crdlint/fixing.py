@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint import api, fixes, kubernetes, pages, reading, rule
 from crdlint import document as documents
-from crdlint.edits import Edit, Plan, apply, changed, plain, same
-from crdlint.outline import NotEditable
+from crdlint.edits import Plan, apply, changed, plain, same
+from crdlint.emit import Edit
+from crdlint.outline import NotEditable, Outline
 from crdlint.policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from crdlint.document import Document, Path
     from crdlint.edits import Change
@@ -201,7 +202,7 @@ def _batch(
             if not (found.safe or options.unsafe):
                 failed[_key(finding)] = _UNSAFE
                 continue
-            plan = plan or Plan(draft.document.text)
+            plan = plan or Plan(Outline(draft.document.text))
             if plan.add(found.changes):
                 chosen.append(found)
         except NotEditable as error:
@@ -302,7 +303,7 @@ def edited(raw: str, text: str, edits: list[Edit]) -> str:
 
 def edits_of(text: str, changes: list[Change]) -> list[Edit]:
     """Return the edits of a text that make some changes; raises NotEditable."""
-    plan = Plan(text)
+    plan = Plan(Outline(text))
     if not plan.add(changes):
         raise NotEditable("two changes get in each other's way")
     return plan.edits()
@@ -389,12 +390,30 @@ def _position(document: Document, text: str, offset: int) -> tuple[int, int]:
     return document.first_line + row, offset - start + 1
 
 
-def fixes_for(
-    data: bytes, name: str, findings: list[Finding], minors: list[int]
-) -> Iterator[tuple[Finding, Fix, list[Replacement]]]:
-    """Yield the fixes of findings of one file, as what to replace in it.
+class Suggestion:
+    """The fix of one finding for a report: what to replace, piece by piece, and all in one."""
 
-    For reports: each fix by itself reads as it should, with all other values equal.
+    __slots__ = ("pieces", "safe", "title", "whole")
+
+    def __init__(self, document: Document, found: Fix, edits: list[Edit], *, crlf: bool) -> None:
+        self.title = found.title
+        self.safe = found.safe
+        start, end = edits[0].start, max(edit.end for edit in edits)
+        shifted = [Edit(e.start - start, e.end - start, e.text) for e in edits]
+        whole = Edit(start, end, apply(document.text[start:end], shifted))
+        self.pieces = [Replacement(document, edit) for edit in edits]
+        self.whole = Replacement(document, whole)
+        if crlf:
+            for piece in (*self.pieces, self.whole):
+                piece.text = piece.text.replace("\n", "\r\n")
+
+
+def suggestions(
+    data: bytes, name: str, findings: Iterable[Finding], minors: list[int]
+) -> Iterator[tuple[Finding, Suggestion]]:
+    """Yield the fixes of findings of one file, for reports.
+
+    Each fix by itself leaves a text that reads as it should, with all other values equal.
     """
     fixes.load()
     by_document: dict[int, list[Finding]] = {}
@@ -403,25 +422,84 @@ def fixes_for(
             by_document.setdefault(finding.spot.document, []).append(finding)
     if not by_document:
         return
+    crlf = b"\r\n" in data
     for document in documents.read(data, name, wanted=reading.WANTED):
         if document.skipped or document.index not in by_document:
             continue
         surgery = _Surgery(document, minors)
+        found = []
         for finding in by_document[document.index]:
             try:
-                found = surgery.fix(finding)
-                if found is None:
-                    continue
-                edits = _proven(document, found)
+                found.append(surgery.fix(finding))
             except NotEditable:
                 continue
-            yield finding, found, [Replacement(document, edit) for edit in edits]
+        for fix_, edits in _proven(document, [fix_ for fix_ in found if fix_ is not None]):
+            yield fix_.finding, Suggestion(document, fix_, edits, crlf=crlf)
 
 
-def _proven(document: Document, found: Fix) -> list[Edit]:
-    """Return the edits of one fix, whose result reads as it should; raises NotEditable."""
-    edits = edits_of(document.text, found.changes)
-    (new,) = documents.read(apply(document.text, edits).encode(), document.name)
-    if new.error is not None or not same(plain(new.data), changed(document.data, found.changes)):
-        raise NotEditable("another value would change")
-    return edits
+def _proven(document: Document, found: list[Fix]) -> Iterator[tuple[Fix, list[Edit]]]:
+    """Yield fixes with their edits, of which it is proven that the text reads as it should.
+
+    Those that do not touch each other are proven together, which takes one reading.
+    """
+    try:
+        outline = Outline(document.text)
+    except NotEditable:
+        return
+    while found:
+        plan = Plan(outline)
+        together: list[Fix] = []
+        later: list[Fix] = []
+        for fix_ in found:
+            try:
+                (together if plan.add(fix_.changes) else later).append(fix_)
+            except NotEditable:
+                continue
+        all_right = _reads(document, plan)
+        for fix_ in together:
+            alone = Plan(outline)
+            alone.add(fix_.changes)
+            if all_right or _reads(document, alone):
+                yield fix_, alone.edits()
+        # A fix whose own changes touch each other would wait for ever.
+        found = later if together else []
+
+
+def _reads(document: Document, plan: Plan) -> bool:
+    try:
+        text = apply(document.text, plan.edits())
+    except NotEditable:
+        return False
+    read = list(documents.read(text.encode(), document.name))
+    wanted = changed(document.data, plan.changes)
+    return len(read) == 1 and read[0].error is None and same(plain(read[0].data), wanted)
+
+
+def suggester(report: api.Report) -> Callable[[Finding], Suggestion | None]:
+    """Return a function that gives the fix of a finding of a report, None where there is none.
+
+    Reads a file when it is first asked for one of its findings, and holds one file at a time.
+    """
+    from crdlint import source
+
+    by_file: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        by_file.setdefault(finding.spot.file, []).append(finding)
+    held: dict[str, dict[int, Suggestion]] = {}
+
+    def suggest(finding: Finding) -> Suggestion | None:
+        file = finding.spot.file
+        if finding.rule not in fixes.CURES:
+            return None
+        if file not in held:
+            held.clear()
+            try:
+                data = report.texts.get(file) or source.read_file(file)
+            except source.SourceError:
+                data = b""
+            found = suggestions(data, file, by_file.get(file, ()), report.minors)
+            held[file] = {id(of): suggestion for of, suggestion in found}
+        return held[file].get(id(finding))
+
+    fixes.load()
+    return suggest

@@ -6,12 +6,12 @@ import json
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
 
-from crdlint import document, fixing, kubernetes
+from crdlint import document, fixing
 from crdlint.cli import cli
 from crdlint.edits import plain, same
 
@@ -264,13 +264,47 @@ def test_reports_get_the_same_edits() -> None:
     from crdlint.source import Source
 
     report = api.lint([Source("crd.yaml", CRD.encode)])
-    found = fixing.fixes_for(CRD.encode(), "crd.yaml", report.findings, [kubernetes.NEWEST])
-    pieces = [
-        (f.rule, [(r.line, r.column, r.end_line, r.end_column, r.text) for r in edits])
-        for f, _, edits in found
+    suggest = fixing.suggester(report)
+    found = {finding.rule: suggest(finding) for finding in report.findings}
+
+    def places(pieces: list[fixing.Replacement]) -> list[tuple[int | str, ...]]:
+        return [(p.line, p.column, p.end_line, p.end_column, p.text) for p in pieces]
+
+    name, word, unique = (found[key] for key in ("crd-name", "yaml-boolean-value", "unique-items"))
+    assert name is not None
+    assert word is not None
+    assert unique is not None
+    assert places(name.pieces) == [(5, 9, 5, 27, "widgets.example.com")]
+    assert places(word.pieces) == [(21, 51, 21, 54, '"off"')]
+    new = "\n                  x-kubernetes-list-type: set\n"
+    assert places([unique.whole]) == [(23, 30, 25, 1, new)]
+    assert len(unique.pieces) == 2
+    assert unique.safe
+
+
+def test_sarif_and_reviewdog_carry_the_fixes(file: Path) -> None:
+    def lint(form: str) -> dict[str, Any]:
+        done = CliRunner().invoke(cli, ["lint", "--format", form, str(file)], standalone_mode=False)
+        report: dict[str, Any] = json.loads(done.stdout)
+        return report
+
+    results = {r["ruleId"]: r for r in lint("sarif")["runs"][0]["results"]}
+    (fix,) = results["crd-name"]["fixes"]
+    (change,) = fix["artifactChanges"]
+    assert change["artifactLocation"]["uri"].endswith("crd.yaml")
+    assert change["replacements"] == [
+        {
+            "deletedRegion": {"startLine": 5, "startColumn": 9, "endLine": 5, "endColumn": 27},
+            "insertedContent": {"text": "widgets.example.com"},
+        }
     ]
-    assert ("crd-name", [(5, 9, 5, 27, "widgets.example.com")]) in pieces
-    assert ("yaml-boolean-value", [(21, 51, 21, 54, '"off"')]) in pieces
+    rows = {row["code"]["value"]: row for row in lint("rdjson")["diagnostics"]}
+    assert rows["yaml-boolean-value"]["suggestions"] == [
+        {
+            "range": {"start": {"line": 21, "column": 51}, "end": {"line": 21, "column": 54}},
+            "text": '"off"',
+        }
+    ]
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the corpus is not here")

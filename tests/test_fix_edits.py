@@ -24,11 +24,11 @@ from crdlint.edits import (
     plain,
     same,
 )
-from crdlint.outline import NotEditable
+from crdlint.outline import NotEditable, Outline
 
 
 def edit(text: str, *changes: Change) -> str:
-    plan = Plan(text)
+    plan = Plan(Outline(text))
     assert plan.add(list(changes))
     new = apply(text, plan.edits())
     (before,) = document.read(text.encode(), "before")
@@ -174,11 +174,11 @@ def test_edits(text: str, changes: list[Change], new: str) -> None:
 )
 def test_what_stands_elsewhere_is_not_edited(text: str, change: Change) -> None:
     with pytest.raises(NotEditable):
-        Plan(text).add([change])
+        Plan(Outline(text)).add([change])
 
 
 def test_changes_that_touch_each_other_wait() -> None:
-    plan = Plan("a:\n  b: 1\n")
+    plan = Plan(Outline("a:\n  b: 1\n"))
     assert plan.add([Change(PUT, ("a", "b"), 2)])
     assert not plan.add([Change(DROP, ("a",))])
     assert not plan.add([Change(PUT, ("a", "b"), 3)])

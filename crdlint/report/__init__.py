@@ -29,6 +29,7 @@ class Options:
     be read. `root` is the folder that paths are relative to in the formats of ROOTED.
     `diff` says that the findings are of `diff`. `verbose` shows all that the API server says.
     `quiet` leaves out all but findings. `suppressed` has the findings that were put aside.
+    `fix` gives what to replace for a finding (see fixing.Suggestion), None where there is no fix.
     `objects` has an entry for each object of `validate`, for the JSON report; else it is None.
     """
 
@@ -36,6 +37,7 @@ class Options:
         "category",
         "color",
         "diff",
+        "fix",
         "kubernetes",
         "lines",
         "objects",
@@ -58,6 +60,7 @@ class Options:
         quiet: bool = False,
         suppressed: Sequence[Finding] = (),
         objects: list[dict[str, Any]] | None = None,
+        fix: Callable[[Finding], Any] | None = None,
     ) -> None:
         self.kubernetes = kubernetes
         self.color = color
@@ -65,6 +68,7 @@ class Options:
         self.root = root
         self.category = category  # of the SARIF run: `crdlint-lint/`
         self.diff = diff
+        self.fix = fix or (lambda _: None)
         self.objects = objects
         self.quiet = quiet
         self.suppressed = suppressed
@@ -114,11 +118,13 @@ def render(
     statistics: bool = False,
     suppressed: bool = False,
     texts: dict[str, bytes] | None = None,
+    fix: Callable[[Finding], Any] | None = None,
 ) -> str:
     """Return what a run found (its findings, summary and kubernetes) in a format by its name.
 
     `statistics` makes counts of the text; `suppressed` puts what was put aside into SARIF.
     `texts` has the text of what cannot be read again, such as stdin, by its name in findings.
+    `fix` gives the fix of a finding, for the formats that carry fixes.
     """
     objects = getattr(report, "objects", None)
     command = "diff" if diff else "lint" if objects is None else "validate"
@@ -133,6 +139,7 @@ def render(
         category=f"crdlint-{command}/",
         quiet=quiet,
         suppressed=report.suppressed,
+        fix=fix,
     )
     findings = report.findings
     if suppressed and name == "sarif":

@@ -15,13 +15,17 @@ if TYPE_CHECKING:
     from crdlint.finding import Finding, Summary
     from crdlint.report import Lines, Options
 
+MOST_LINES = 20  # of a suggestion
 _SEVERITIES = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 
 
 def render(findings: Iterable[Finding], summary: Summary, options: Options) -> str:
     """Return one DiagnosticResult; paths as given, which reviewdog reads from its own folder."""
     del summary
-    rows = [_diagnostic(finding, options.lines) for finding in findings]
+    rows = [
+        {**_diagnostic(finding, options.lines), **_suggestions(finding, options)}
+        for finding in findings
+    ]
     result = {"source": {"name": "crdlint", "url": HOME}, "diagnostics": rows}
     return json.dumps(result, indent=1) + "\n"
 
@@ -41,6 +45,24 @@ def _diagnostic(finding: Finding, lines_of: Lines) -> dict[str, Any]:
         "severity": _SEVERITIES[finding.severity],
         "code": {"value": finding.rule, "url": URL.format(finding.rule)},
     }
+
+
+def _suggestions(finding: Finding, options: Options) -> dict[str, Any]:
+    """Return the fix of a finding as one suggestion, as reviewers apply one by one.
+
+    One that reaches over many lines, or wants to be looked at, is for `crdlint fix`.
+    """
+    found = options.fix(finding)
+    if found is None or not found.safe:
+        return {}
+    piece, lines = found.whole, options.lines(finding.spot.file)
+    if piece.end_line - piece.line > MOST_LINES:
+        return {}
+    place = {
+        "start": _position(lines, piece.line, piece.column),
+        "end": _position(lines, piece.end_line, piece.end_column),
+    }
+    return {"suggestions": [{"range": place, "text": piece.text}]}
 
 
 def _position(lines: list[str] | None, line: int, column: int) -> dict[str, int]:

@@ -47,7 +47,10 @@ def render(findings: Iterable[Finding], summary: Summary, options: Options) -> s
         "invocations": [{"executionSuccessful": True}],
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The repository's root."}}},
         "columnKind": "utf16CodeUnits",
-        "results": [_result(finding, number[finding.rule], places) for finding in kept],
+        "results": [
+            {**_result(finding, number[finding.rule], places), **_fixes(finding, places, options)}
+            for finding in kept
+        ],
     }
     if options.category:
         run["automationDetails"] = {"id": options.category}
@@ -122,11 +125,23 @@ class _Places:
         if region["endLine"] == region["startLine"]:
             # A region is at least one character wide, else viewers show none.
             region["endColumn"] = max(region["endColumn"], region["startColumn"] + 1)
-        uri = self.uri(spot.file)
-        artifact = {"uri": uri}
-        if not uri.startswith("file:"):
-            artifact["uriBaseId"] = "%SRCROOT%"
+        artifact = self.artifact(spot.file)
         return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
+
+    def artifact(self, file: str) -> dict[str, str]:
+        """Return where a file is."""
+        uri = self.uri(file)
+        return {"uri": uri} if uri.startswith("file:") else {"uri": uri, "uriBaseId": "%SRCROOT%"}
+
+    def exact(self, file: str, piece: Any) -> dict[str, int]:
+        """Return the region of a piece of text that a fix replaces; it may be empty."""
+        lines = self.lines(file)
+        return {
+            "startLine": piece.line,
+            "startColumn": _column(lines, piece.line, piece.column),
+            "endLine": piece.end_line,
+            "endColumn": _column(lines, piece.end_line, piece.end_column),
+        }
 
     def uri(self, file: str) -> str:
         """Return the URI of a file, from the root where it is below that."""
@@ -155,6 +170,26 @@ def _column(lines: list[str] | None, line: int, column: int) -> int:
     if line == 1 and text.startswith("\ufeff"):
         text = text[1:]  # columns do not count a byte order mark
     return column + sum(char > "\uffff" for char in text[: column - 1])
+
+
+def _fixes(finding: Finding, places: _Places, options: Options) -> dict[str, Any]:
+    """Return the fix of a finding, empty where there is none."""
+    found = options.fix(finding)
+    if found is None:
+        return {}
+    file = finding.spot.file
+    title = found.title if found.safe else f"Look at it first: {found.title}"
+    change = {
+        "artifactLocation": places.artifact(file),
+        "replacements": [
+            {
+                "deletedRegion": places.exact(file, piece),
+                "insertedContent": {"text": piece.text},
+            }
+            for piece in found.pieces
+        ],
+    }
+    return {"fixes": [{"description": {"text": _sentence(title)}, "artifactChanges": [change]}]}
 
 
 def _result(finding: Finding, index: int, places: _Places) -> dict[str, Any]:
