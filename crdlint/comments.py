@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 
     from crdlint.document import Document, Span
 
-_HEADER = r"(?:[&!][^ \t\n]*[ \t\n]+)*[|>][^\n]*"  # of a block scalar: a comment may end it
-_START = r"(?m)(?:^|(?<=[ \t]))#"
+_BREAK = "\n\r\x85\u2028\u2029"  # what ends a line, and with it a comment, in YAML 1.1
+# Anchor and tag belong to a scalar, but comments may stand behind them; one may end a block's head.
+_PROPERTIES = rf"(?:[&!]\S*+(?:\s++(?:#[^{_BREAK}]*+)?)*+)*+"
+_HEAD = rf"[|>][^{_BREAK}]*"
+_START = rf"(?:\A|(?<=[ \t{_BREAK}]))#"
+_END = rf"[{_BREAK}]|\Z"
 
 
 class Comment:
@@ -46,8 +50,8 @@ def comments(document: Document, word: str) -> Iterator[Comment]:
         at = bisect_right(starts, here) - 1
         if at >= 0 and here < spans[at][1]:
             continue  # inside of a text
-        end = text.find("\n", here)
-        end = len(text) if end < 0 else end
+        stop = re.compile(_END).search(text, here)
+        end = stop.start() if stop else len(text)
         comment = text[here:end].rstrip()
         if word in comment:
             line = text.rfind("\n", 0, here) + 1
@@ -57,10 +61,9 @@ def comments(document: Document, word: str) -> Iterator[Comment]:
 
 def _opaque(document: Document) -> list[tuple[int, int]]:
     """Return the offsets between which nothing is a comment: the insides of quotes and blocks."""
+    text = document.text
     spans = []
     for start, end, style in yaml_build.quoted(document.chunk):
-        if style in "|>":
-            header = re.compile(_HEADER).match(document.text, start)
-            start = header.end() if header else start  # noqa: PLW2901
-        spans.append((start, end))
+        inner = re.compile(_PROPERTIES + (_HEAD if style in "|>" else "")).match(text, start)
+        spans.append((inner.end() if inner else start, end))
     return spans
