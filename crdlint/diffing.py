@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["DiffError", "all_changes", "diff"]
 
 
+class DiffReport(Report):
+    """A report with what became of the objects that people have, None where none were named."""
+
+    __slots__ = ("objects",)
+
+    def __init__(self, minors: list[int]) -> None:
+        super().__init__(minors)
+        self.objects: list[dict[str, Any]] | None = None
+
+
 def diff(
     old: Iterable[Source],
     new: Iterable[Source],
@@ -37,7 +47,8 @@ def diff(
     prove: bool = True,
     policy: Policy | None = None,
     acknowledged: Sequence[Acknowledgement] = (),
-) -> Report:
+    objects: Iterable[Source] = (),
+) -> DiffReport:
     """Compare what a server holds with what is to replace it.
 
     Args:
@@ -54,12 +65,13 @@ def diff(
         prove: look for an object that shows each break.
         policy: which rules count, and how much; the default profile by default.
         acknowledged: findings that are meant.
+        objects: objects that people have, which are sent through both sides.
 
     Raises:
         SourceError: a side cannot be read.
         DiffError: the sides cannot be compared.
     """
-    report = Report(minors or [kubernetes.NEWEST])
+    report = DiffReport(minors or [kubernetes.NEWEST])
     policy = policy or Policy()
     before = _read(old, report)
     after = _read(new, report, heed=True)
@@ -94,12 +106,39 @@ def diff(
         aside += ((minor, finding) for finding in options.aside)
     report.findings = list(_over_minors(found, report.minors))
     report.suppressed = list(_over_minors(aside, report.minors))
+    if objects := list(objects):
+        _people(before, after, objects, report, options)
     report.findings += report.ignores.findings(policy, lambda name: pages.page(name).of_diff)
     report.close()
     acknowledge.apply(acknowledged, report, policy)
     if not trees and not any(not document.skipped for document in before):
         report.summary.notes.append("the old side has no CustomResourceDefinition")
     return report
+
+
+def _people(
+    before: list[Document],
+    after: list[Document],
+    objects: list[Source],
+    report: DiffReport,
+    options: Options,
+) -> None:
+    """Add what becomes of the objects that people have under the newest server asked."""
+    from crdlint.people import People
+
+    sides = differ.read_sides(before, after, options)
+    people = People(
+        (
+            (a.crd, b.crd)
+            for a, b in differ.pair(*sides)
+            if a is not None and b is not None and a.crd is not None and b.crd is not None
+        ),
+        options.minor,
+    )
+    people.read(objects)
+    report.findings += people.findings
+    report.objects = people.rows
+    report.summary.notes += people.notes()
 
 
 def _over_minors(found: Iterable[tuple[int, Finding]], minors: list[int]) -> Iterator[Finding]:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from crdlint.tree import Crd
 
 _NOT_FOUND = "none of the objects that were tried tells the two CRDs apart"
+_NO_TIME = "not looked for: the search for witnesses of the changes before took all its time"
 _NO_OBJECT = "no valid object could be made from the old schema"
+MOST_SENT = 12_000  # objects sent through two CRDs in search of witnesses: a few seconds
 # Changes that no object shows by itself.
 _NONE = {
     "crd-name-changed": "the API server refuses the update, so no object meets the change",
@@ -50,6 +52,8 @@ class Witnesses:
     def of(self, problem: Problem) -> Witness:
         """Return the witness of one problem; raise Unproven where there is none."""
         rule = problem.rule
+        if sum(search.sent for search in self._searches.values()) > MOST_SENT:
+            raise Unproven(_NO_TIME)
         if rule in _NONE:
             raise Unproven(_NONE[rule])
         find = _SPECIAL.get(rule, _of_schema)

@@ -58,6 +58,13 @@ EXAMPLES = (
 )
 @click.option("--no-fold", is_flag=True, help="List the same change in many places one by one.")
 @click.option("--all-changes", is_flag=True, help="Only list every difference, of any kind.")
+@click.option(
+    "--objects",
+    multiple=True,
+    metavar="PATH",
+    help="Objects that people have, such as a dump by kubectl get KIND -A -o yaml: which of them"
+    " are refused, pruned or defaulted otherwise. Repeatable.",
+)
 @settings.shared(effects=True)
 def diff(
     paths: tuple[str, ...],
@@ -71,13 +78,14 @@ def diff(
     ack_template: str | None,
     no_fold: bool,
     all_changes: bool,
+    objects: tuple[str, ...],
     chosen: Chosen,
 ) -> int:
     """Say what the API server says to an update of CRDs, and who else it hurts.
 
     OLD and NEW are each a file, a folder, - for stdin, REVISION:PATH of git, or cluster:NAME.
     """
-    from crdlint import diffing
+    from crdlint import diffing, revision
     from crdlint.config import ConfigError
     from crdlint.source import SourceError
 
@@ -108,6 +116,7 @@ def diff(
                 trees=trees,
                 policy=run.policy,
                 acknowledged=meant,
+                objects=[source for path in objects for source in revision.side(path)],
             )
 
         report = compare(old, new)

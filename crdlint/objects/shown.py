@@ -130,7 +130,7 @@ def shown(
     witness.pruned = [field for field in lost if not spelled or _covers(spelled, field)]
     if not witness.pruned and before.stored is not None and after.stored is not None:
         sides = _at(before.stored, place), _at(after.stored, place)
-        witness.changed = list(_differences(*sides, place))[:_MOST_CHANGES]
+        witness.changed = list(differences(*sides, place))[:_MOST_CHANGES]
     return witness if witness.pruned or witness.changed else None
 
 
@@ -183,14 +183,14 @@ def _at(value: Any, path: Path) -> Any:
     return value
 
 
-def _differences(a: Any, b: Any, path: Path) -> Iterator[tuple[str, Any, Any]]:
-    """Yield where two values differ, at the deepest place that both have."""
+def differences(a: Any, b: Any, path: Path) -> Iterator[tuple[str, Any, Any]]:
+    """Yield where two values differ, at the deepest place that both have: field, before, after."""
     if isinstance(a, dict) and isinstance(b, dict):
         for key in (*a, *(k for k in b if k not in a)):
-            yield from _differences(a.get(key, ABSENT), b.get(key, ABSENT), (*path, key))
+            yield from differences(a.get(key, ABSENT), b.get(key, ABSENT), (*path, key))
     elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
         for i, (x, y) in enumerate(zip(a, b, strict=True)):
-            yield from _differences(x, y, (*path, i))
+            yield from differences(x, y, (*path, i))
     elif a is ABSENT or b is ABSENT:
         if a is not b:
             yield _spell(path), a, b

@@ -34,7 +34,7 @@ _AGAIN = 12  # tries for an object that is refused for the change alone
 class Search:
     """Looks for witnesses between one version of two CRDs."""
 
-    __slots__ = ("based", "candidates", "new", "old", "sampler")
+    __slots__ = ("based", "candidates", "new", "old", "sampler", "sent")
 
     def __init__(self, old: Served, new: Served) -> None:
         self.old = old
@@ -42,6 +42,7 @@ class Search:
         self.sampler = Sampler(new.minor)
         self.candidates = Candidates(old, new, self.sampler)
         self.based = False
+        self.sent = 0  # objects, which is what a search costs
 
     def find(self, goal: Goal) -> Witness | None:
         """Return an object that shows a change, or None where none is found.
@@ -134,6 +135,7 @@ class Search:
 
     def send(self, side: Served, candidate: Object, request: str = CREATE) -> Outcome:
         """Return what one side does with an object."""
+        self.sent += 1
         return take(side, candidate, keep_status=request == STATUS)
 
 
