@@ -116,9 +116,9 @@ class Maker:
         rng = self.rng
         least, most = schema.get("minLength"), schema.get("maxLength")
         if least is not None and self.chance(0.5):
-            return "a" * min(max(least + rng.choice([-1, 0, 0, 1]), 0), 300)
+            return "a" * int(min(max(least + rng.choice([-1, 0, 0, 1]), 0), 300))
         if most is not None and self.chance(0.3):
-            return "é" * min(max(most + rng.choice([-1, 0, 1]), 0), 300)
+            return "é" * int(min(max(most + rng.choice([-1, 0, 1]), 0), 300))
         return rng.choice(TEXTS)
 
     def number(self, schema: dict[str, Any], kind: str) -> Any:
@@ -239,9 +239,9 @@ def crds(folder: str) -> list[dict[str, Any]]:
     for path in sorted(Path(folder).rglob("*.yaml")):
         for doc in document.read(path.read_bytes(), path.name, wanted=b"CustomResourceDefinition"):
             data = doc.data if not doc.skipped and doc.error is None else None
-            if isinstance(data, dict) and data.get("kind") == "CustomResourceDefinition":
-                if shape.shape(data).error is None:
-                    found.append(json.loads(json.dumps(data)))
+            is_crd = isinstance(data, dict) and data.get("kind") == "CustomResourceDefinition"
+            if is_crd and shape.shape(data).error is None:
+                found.append(json.loads(json.dumps(data)))
     return found
 
 
