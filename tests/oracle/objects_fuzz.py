@@ -238,7 +238,7 @@ def crds(folder: str) -> list[dict[str, Any]]:
     found = []
     for path in sorted(Path(folder).rglob("*.yaml")):
         for doc in document.read(path.read_bytes(), path.name, wanted=b"CustomResourceDefinition"):
-            data = doc.data if not doc.skipped and doc.error is None else None
+            data: Any = doc.data if not doc.skipped and doc.error is None else None
             is_crd = isinstance(data, dict) and data.get("kind") == "CustomResourceDefinition"
             if is_crd and shape.shape(data).error is None:
                 found.append(json.loads(json.dumps(data)))
