@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from crdlint import api, fixes, kubernetes, pages, reading, rule
+from crdlint import api, fixes, ignores, kubernetes, pages, reading, rule
 from crdlint import document as documents
 from crdlint.edits import Plan, apply, changed, plain, same
 from crdlint.emit import Edit
@@ -44,7 +44,7 @@ class Fixed:
     `left` has every finding that remains, `unsafe` those of them with a fix that was not asked for.
     """
 
-    __slots__ = ("crds", "data", "failed", "left", "made", "unsafe")
+    __slots__ = ("data", "failed", "left", "made", "unsafe")
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -52,7 +52,6 @@ class Fixed:
         self.failed: list[tuple[Finding, str]] = []
         self.left: list[Finding] = []
         self.unsafe: list[Finding] = []
-        self.crds = 0
 
 
 class Options:
@@ -83,11 +82,12 @@ def fix(data: bytes, name: str, options: Options) -> Fixed:
     fixes.load()
     result = Fixed(data)
     pieces: list[tuple[int, int, bytes]] = []
-    for document in documents.read(data, name, wanted=reading.WANTED):
+    found = list(documents.read(data, name, wanted=reading.WANTED))
+    ignored = _ignored(found) if ignores.WORD in data and options.policy.heed else set()
+    for document in found:
         if document.skipped:
             continue
-        draft = Draft(document, options)
-        result.crds += draft.crds
+        draft = Draft(document, options, ignored)
         if draft.findings:
             try:
                 start, end, draft.raw = raw_text(data, document)
@@ -102,6 +102,13 @@ def fix(data: bytes, name: str, options: Options) -> Fixed:
     return result
 
 
+def _ignored(found: list[Document]) -> set[str]:
+    """Return the rules that a comment of a file ignores for all of it."""
+    read = ignores.Ignores()
+    read.read(found)
+    return {r for each in read.directives if each.scope == ignores.FILE for r in each.rules}
+
+
 def _wanted(finding: Finding, options: Options) -> bool:
     known = fixes.CURES.get(finding.rule)
     return (
@@ -114,20 +121,21 @@ def _wanted(finding: Finding, options: Options) -> bool:
 class Draft:
     """One document on its way: its text as the file has it, and what lint says of it."""
 
-    __slots__ = ("crds", "document", "findings", "raw", "refused", "steps")
+    __slots__ = ("document", "findings", "ignored", "raw", "steps")
 
-    def __init__(self, document: Document, options: Options) -> None:
+    def __init__(self, document: Document, options: Options, ignored: Collection[str] = ()) -> None:
         self.raw = ""
         self.steps = 0
+        self.ignored = ignored  # rules that another document of the file ignores for all of it
         self.take(document, options)
 
     def take(self, document: Document, options: Options) -> None:
         """Look at another state of the document."""
         self.document = document
         report = api.Report(options.minors)
-        api.lint_document(document, report, options.policy, [])
-        self.findings = [f for f in report.findings if f.suppressed is None]
-        self.crds = report.summary.crds
+        report.ignores.read([document])
+        api.lint_document(document, report, options.policy.for_file(document.name), [])
+        self.findings = [f for f in report.findings if f.rule not in self.ignored]
 
 
 def raw_text(data: bytes, document: Document) -> tuple[int, int, str]:
@@ -272,7 +280,7 @@ def _step(draft: Draft, chosen: list[Fix], plan: Plan, options: Options) -> str:
         return "another value would change"
     if len(new.duplicates) > len(draft.document.duplicates):
         return "a key would stand there twice"
-    after = Draft(new, options)
+    after = Draft(new, options, draft.ignored)
     why = _worse(draft.findings, after.findings, chosen)
     if not why:
         draft.document, draft.findings, draft.raw = new, after.findings, raw
@@ -317,6 +325,7 @@ def _worse(before: list[Finding], after: list[Finding], chosen: list[Fix]) -> st
     allowed = Counter(map(_place, before))
     allowed.subtract(_place(fix.finding) for fix in chosen)
     cured = {_place(fix.finding) for fix in chosen}
+    keys = {_key(fix.finding) for fix in chosen}
     gates = _ranks(before)
     touched = {change.path for fix in chosen for change in fix.changes}
     for finding in after:
@@ -326,9 +335,12 @@ def _worse(before: list[Finding], after: list[Finding], chosen: list[Fix]) -> st
             continue
         if any(finding.rule in fixes.BRINGS.get(fix.finding.rule, ()) for fix in chosen):
             continue
-        if here in cured:
+        # Decoding stops at its first error.
+        hidden = any(rank < _rank(finding.rule) for rank in gates) or (
+            0 in gates and finding.rule == "decode-error"
+        )
+        if _key(finding) in keys or (here in cured and not hidden):
             return f"the finding would stay: {finding.message}"
-        hidden = any(rank < _rank(finding.rule) for rank in gates)
         if not hidden or _near(finding.spot.path, touched):
             return f"another finding would come, {finding.rule}: {finding.message}"
     return ""

@@ -209,6 +209,21 @@ def test_rules_can_be_selected(file: Path) -> None:
     assert file.read_text() == FIXED.replace('"off"', "off")
 
 
+def test_configuration_and_ignores_are_heeded(file: Path, tmp_path: Path) -> None:
+    ignored = CRD.replace("# no", "# crdlint: ignore[unique-items] known")
+    file.write_text(ignored)
+    (tmp_path / "crdlint.toml").write_text('[rules]\nyaml-boolean-value = "off"\n')
+    run("--write", str(file))
+    assert file.read_text() == ignored.replace("widget.example.com", "widgets.example.com")
+    assert (
+        fixed(f"# crdlint: ignore-file[crd-name] ours\nkind: X\n---\n{CRD}")
+        .data.decode()
+        .count("widget.")
+    )
+    run("--write", "--no-config", str(file))
+    assert '"off"' in file.read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

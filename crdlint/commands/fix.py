@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crdlint import options, rewriting
+from crdlint import options, rewriting, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,10 +59,10 @@ def _rules(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> fro
 @click.option(
     "--profile",
     type=click.Choice(options.PROFILES),
-    default="default",
-    show_default=True,
-    help="Rules to run.",
+    help="Rules to run. Default: what the configuration says, else default.",
 )
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
+@click.option("--no-config", is_flag=True, help="Read no configuration.")
 @click.option(
     "--color",
     type=click.Choice(("auto", "always", "never")),
@@ -76,7 +76,9 @@ def fix(
     unsafe: bool,
     select: frozenset[str],
     minors: list[int] | None,
-    profile: str,
+    profile: str | None,
+    config_file: str | None,
+    no_config: bool,
     color: str,
 ) -> int:
     """Cure what a machine can cure in CRDs, and leave every other byte as it is.
@@ -86,11 +88,24 @@ def fix(
     the file reads right afterwards: the finding gone, no other come, all other values equal.
     """
     from crdlint import fixing, source
-    from crdlint.policy import Policy
 
     if not paths:
         raise click.UsageError("name a file, a folder, or - for stdin: crdlint fix config/crd")
-    wanted = fixing.Options(unsafe=unsafe, select=select, minors=minors, policy=Policy(profile))
+    told = settings.Chosen(
+        {
+            "config_file": config_file,
+            "extend_select": [],
+            "fail_on": None,
+            "ignore": [],
+            "levels": {},
+            "minors": minors,
+            "no_config": no_config,
+            "no_ignores": False,
+            "profile": profile,
+            "select": [],
+        }
+    ).settle(paths)
+    wanted = fixing.Options(unsafe=unsafe, select=select, minors=told.minors, policy=told.policy)
     run = _Run(mode, options.coloured(color))
     for file in source.find(paths):
         try:
