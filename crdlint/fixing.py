@@ -446,7 +446,8 @@ def suggestions(
             except NotEditable:
                 continue
         for fix_, edits in _proven(document, [fix_ for fix_ in found if fix_ is not None]):
-            yield fix_.finding, Suggestion(document, fix_, edits, crlf=crlf)
+            if edits:  # what reads well already has none
+                yield fix_.finding, Suggestion(document, fix_, edits, crlf=crlf)
 
 
 def _proven(document: Document, found: list[Fix]) -> Iterator[tuple[Fix, list[Edit]]]:
