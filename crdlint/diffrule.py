@@ -117,11 +117,6 @@ def step(change: Change) -> str:
     return f"{text} (inside `not`)" if change.pair.reversed else text
 
 
-def is_map_value(node: Node) -> bool:
-    """Tell whether a node is the schema of the values of a map."""
-    return node.step[:1] == ("additionalProperties",)
-
-
 def is_item(node: Node) -> bool:
     """Tell whether a node is the schema of the items of a list."""
     return node.step[:1] == ("items",)

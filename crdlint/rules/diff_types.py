@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint import formats
 from crdlint.changes import Bound, kinds_of
-from crdlint.diffrule import VALUE, Problem, diff, is_item, is_map_value, show, step
+from crdlint.diffrule import VALUE, Problem, diff, is_item, show, step
 from crdlint.rules.diff_values import values_left
 from crdlint.tree import ABSENT
 
@@ -123,8 +123,8 @@ def nullable_changed(change: Change) -> Problems:
     if change.after is not ABSENT:
         text = "null is allowed now: typed readers may not know it from absence"
         yield Problem(change, text, rule="nullable-added")
-    elif is_item(change.new) or is_map_value(change.new) or change.new.junctor:
-        text = f"null was allowed; lists and maps that hold it are refused now{_filled(change.new)}"
+    elif is_item(change.new) or change.new.junctor:
+        text = f"null was allowed; lists that hold it are refused now{_filled(change.new)}"
         yield Problem(change, text, rule="nullable-removed-in-list")
     else:
         text = f"null was allowed; it is dropped on the next read now{_filled(change.new)}"
