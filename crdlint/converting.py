@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crdlint import document as documents
-from crdlint import fixes, fixing, reading
-from crdlint.edits import MOVE, Change, changed, plain, same
+from crdlint import fixes, fixing, kubernetes, reading
+from crdlint.edits import MOVE, Change, changed, no_collector, plain, same
 from crdlint.fixes.cure import drop, put, rename
 from crdlint.outline import NotEditable
+from crdlint.report import is_refused
 from crdlint.shape import GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from crdlint.document import Document, Path
     from crdlint.finding import Finding
@@ -47,6 +48,7 @@ class Converted:
         self.failed: list[tuple[int, str, str]] = []
 
 
+@no_collector()
 def convert(data: bytes, name: str, *, keep: bool = True) -> Converted:
     """Convert every v1beta1 CRD of a file; all else in it stays as it is.
 
@@ -54,6 +56,7 @@ def convert(data: bytes, name: str, *, keep: bool = True) -> Converted:
     """
     result = Converted(data)
     pieces = []
+    whole: Document | None = None
     for document in documents.read(data, name, wanted=reading.WANTED):
         olds = [] if document.skipped or document.error else list(_old_crds(document))
         if not olds:
@@ -64,33 +67,34 @@ def convert(data: bytes, name: str, *, keep: bool = True) -> Converted:
             for prefix in olds:
                 _convert(work, prefix, keep=keep, result=result)
             pieces.append((start, end, work.raw.encode()))
+            whole = work.document if (start, end) == (0, len(data)) else None
         except NotEditable as error:
             result.failed.append((document.first_line, "", str(error)))
     for start, end, piece in reversed(pieces):
         result.data = result.data[:start] + piece + result.data[end:]
     if result.count:
-        result.left = _refused(result.data, name)
+        new = documents.read(result.data, name, wanted=reading.WANTED)
+        result.left = _refused([whole] if whole is not None else new)
     return result
 
 
 def _old_crds(document: Document) -> Iterator[Path]:
     """Yield the ways to the v1beta1 CRDs of a document."""
-    for subject in reading.subjects(document, 37):
+    for subject in reading.subjects(document, kubernetes.NEWEST):
         data = document.value(subject.prefix)
         if data.get("apiVersion") == OLD:
             yield subject.prefix
 
 
-def _refused(data: bytes, name: str) -> list[Finding]:
-    """Return what the server refuses of a file."""
-    found: list[Finding] = []
-    for document in documents.read(data, name, wanted=reading.WANTED):
-        if not document.skipped:
-            found += fixing.Draft(document, fixing.Options()).findings
+def _refused(read: Iterable[Document]) -> list[Finding]:
+    """Return what the server refuses of the documents of a file, less what stays v1beta1."""
+    options = fixing.Options()
+    drafts = [fixing.Draft(document, options) for document in read if not document.skipped]
     return [
         finding
-        for finding in found
-        if any(kind not in ("Warning", "Strict") for kind, _ in finding.server or ())
+        for draft in drafts
+        for finding in draft.findings
+        if finding.rule != "api-version-not-served" and is_refused(finding)
     ]
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from crdlint.emit import Edit, Writer
 from crdlint.outline import ALIAS, MAP, SEQ, NotEditable, Outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from crdlint.document import Path
     from crdlint.outline import Node
@@ -69,6 +71,18 @@ class Change:
         return Change(
             self.kind, path, self.value, after=self.after, source=source, names=self.names
         )
+
+
+@contextmanager
+def no_collector() -> Iterator[None]:
+    """Switch the garbage collector off: nothing of a document is garbage, and looking costs."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def changed(data: Any, changes: Iterable[Change]) -> Any:

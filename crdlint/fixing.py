@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint import api, fixes, ignores, kubernetes, pages, reading, rule
 from crdlint import document as documents
-from crdlint.edits import Plan, apply, changed, plain, same
+from crdlint.edits import Plan, apply, changed, no_collector, plain, same
 from crdlint.emit import Edit
 from crdlint.outline import NotEditable, Outline
 from crdlint.policy import Policy
+from crdlint.report import is_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -73,6 +74,7 @@ class Options:
         self.policy = policy or Policy()
 
 
+@no_collector()
 def fix(data: bytes, name: str, options: Options) -> Fixed:
     """Fix what can be fixed in a file; every other byte of it stays.
 
@@ -377,11 +379,7 @@ def _rank(rule_id: str) -> int:
 
 def _ranks(findings: Iterable[Finding]) -> set[int]:
     """Return the ranks of what the server refuses: it does not come to what is later."""
-    return {
-        _rank(finding.rule)
-        for finding in findings
-        if any(kind not in ("Warning", "Strict") for kind, _ in finding.server or ())
-    }
+    return {_rank(finding.rule) for finding in findings if is_refused(finding)}
 
 
 class Replacement:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -161,15 +160,10 @@ def _parse(text: str) -> Node:
 
     # Half a surrogate pair is JSON but no YAML; only places count here.
     parser = _parser(_SURROGATE.sub(r"\\u0041", text))
-    collecting = gc.isenabled()
-    gc.disable()  # nothing here is garbage
     try:
         return _Nodes(text, parser.get_event).build()
     except (yaml.YAMLError, ScalarError) as error:
         raise NotEditable(f"its text cannot be taken apart: {error}") from None
-    finally:
-        if collecting:
-            gc.enable()
 
 
 class _Nodes:
