@@ -116,8 +116,19 @@ class Config:
 def local_path(file: str) -> str:
     """Return where a file is here; of `REVISION:PATH` where it would be in the working tree."""
     if ":" in file and not os.path.lexists(file):
-        file = file.partition(":")[2]
+        return os.path.join(_top(), file.partition(":")[2])  # as git has it, from the top
     return os.path.abspath(file)
+
+
+def _top() -> str:
+    """Return the root of the repository around the current folder, else that folder."""
+    here = folder = os.getcwd()
+    while not os.path.exists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return here
+        folder = parent
+    return folder
 
 
 class Finder:

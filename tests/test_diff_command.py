@@ -56,6 +56,18 @@ def test_configuration_and_ignores_hold_for_files_of_a_revision(repository: Path
     assert {f["rule"]: f["severity"] for f in found["findings"]}["crd-scope-changed"] == "info"
 
 
+def test_the_configuration_of_a_revisions_file_is_found_from_a_folder_below(
+    repository: Path,
+) -> None:
+    below = repository / "below"
+    below.mkdir()
+    (below / "crdlint.toml").write_text('[rules]\ncrd-scope-changed = "info"\n')
+    (repository / "crdlint.toml").write_text('[rules]\ncrd-scope-changed = "warning"\n')
+    found = report("diff", "--base", "HEAD~1", "--head", "HEAD", "..", cwd=below)
+    severities = {f["rule"]: f["severity"] for f in found["findings"]}
+    assert severities["crd-scope-changed"] == "warning"
+
+
 def test_scope_may_change_while_the_crd_is_not_established(repository: Path) -> None:
     found = report("diff", "--base", "HEAD~1", "--not-established", cwd=repository)
     assert [f for f in found["findings"] if f["server"]] == []
