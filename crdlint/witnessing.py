@@ -194,7 +194,8 @@ def _between(known: Witnesses, problem: Problem) -> Witness | None:
     """Return an object that the new CRD takes in one version and harms in another."""
     change = problem.change
     here = change.new.version
-    names = _names(known.new)
+    served = {str(version.get("name")) for version in known.new.versions if version.get("served")}
+    names = [name for name in _names(known.new) if name in served]
     one = str(here.get("name")) if here is not None else ""
     others = [name for name in names if name != one]
     for pair in (*((one, other) for other in others), *((other, one) for other in others)):
