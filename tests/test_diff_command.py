@@ -106,3 +106,15 @@ def test_text_has_the_verdict_first(repository: Path) -> None:
         crdlint("diff", "--base", "HEAD~1", "--format", "json", cwd=repository).stdout
     )
     assert data["findings"][0]["effects"]
+
+
+def test_objects_of_the_old_side_are_tried_on_the_new(repository: Path) -> None:
+    limit = "spec: {type: object, properties: {size: {type: integer, maximum: %d}}}"
+    (repository / "old.yaml").write_text(GOOD.replace("spec: {type: object}", limit % 10))
+    (repository / "new.yaml").write_text(GOOD.replace("spec: {type: object}", limit % 5))
+    (repository / "widget.yaml").write_text(
+        "apiVersion: example.com/v1\nkind: Widget\n"
+        "metadata: {name: a, namespace: b}\nspec: {size: 7}\n"
+    )
+    found = report("diff", "old.yaml", "new.yaml", "--objects", "widget.yaml", cwd=repository)
+    assert "widget.yaml" in json.dumps(found)
