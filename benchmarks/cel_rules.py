@@ -13,12 +13,13 @@ from pathlib import Path
 from crdlint import document
 from crdlint.cel import rules as cel
 from crdlint.cel.compile import compile_at
+from crdlint.cel.rulereport import RuleReport
 from crdlint.cel.syntax import deep
 from crdlint.cel.types import BOOL_TYPE
 from crdlint.shape import shape
 
 
-def reports(folder: str) -> list[cel.RuleReport]:
+def reports(folder: str) -> list[RuleReport]:
     """Return the rules of every version of every CRD below a folder."""
     found = []
     for path in sorted(Path(folder).rglob("*.y*ml")):

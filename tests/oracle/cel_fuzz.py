@@ -26,6 +26,7 @@ from crdlint.cel import types as t
 from crdlint.cel.compile import compile_at
 from crdlint.cel.library import _all_overloads
 from crdlint.cel.overloads import OVERLOADS
+from crdlint.cel.rulereport import RuleReport
 from crdlint.cel.syntax import deep
 from crdlint.cel.types import BOOL_TYPE, STRING_TYPE, Decl, Type
 from crdlint.shape import shape
@@ -433,7 +434,7 @@ def compare(
     return count, differs
 
 
-def compiles(rule: cel.RuleReport, text: dict[str, Any], minor: int) -> bool:
+def compiles(rule: RuleReport, text: dict[str, Any], minor: int) -> bool:
     """Tell whether rule and messageExpression compile with a minor's libraries."""
     assert rule.decl is not None
     for expression, wanted in (
