@@ -9,14 +9,17 @@ import statistics
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crdlint import document
 from crdlint.cel import rules as cel
 from crdlint.cel.compile import compile_at
-from crdlint.cel.rulereport import RuleReport
 from crdlint.cel.syntax import deep
 from crdlint.cel.types import BOOL_TYPE
 from crdlint.shape import shape
+
+if TYPE_CHECKING:
+    from crdlint.cel.rulereport import RuleReport
 
 
 def reports(folder: str) -> list[RuleReport]:

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crdlint import document
 from crdlint.cel import rules as cel
@@ -26,10 +26,12 @@ from crdlint.cel import types as t
 from crdlint.cel.compile import compile_at
 from crdlint.cel.library import _all_overloads
 from crdlint.cel.overloads import OVERLOADS
-from crdlint.cel.rulereport import RuleReport
 from crdlint.cel.syntax import deep
 from crdlint.cel.types import BOOL_TYPE, STRING_TYPE, Decl, Type
 from crdlint.shape import shape
+
+if TYPE_CHECKING:
+    from crdlint.cel.rulereport import RuleReport
 
 KEY = "x-kubernetes-validations"
 A_NODE = 12  # rules put at one node
