@@ -244,3 +244,50 @@ def test_wrong_usage_is_2(tmp_path: Path) -> None:
     done = crdlint("plan", *files, "--write", tmp_path / "file")
     assert done.returncode == 2
     assert "--write" in done.stderr
+
+
+WRITTEN = """\
+# licence
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.example.com  # the name
+spec:
+  group: example.com
+  scope: Namespaced
+  names:
+    plural: 'widgets'
+    kind: Widget
+  versions:
+  # the only one
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object  # as wished
+            properties:
+              a: {type: string, enum: ["on", "y"]}
+"""
+
+
+def test_steps_keep_the_words_of_new(tmp_path: Path) -> None:
+    (tmp_path / "old.yaml").write_text(WRITTEN.replace("- name: v1", "- name: v1beta1"))
+    (tmp_path / "new.yaml").write_text(WRITTEN)
+    files = (tmp_path / "old.yaml", tmp_path / "new.yaml")
+    done = crdlint("plan", *files, "--write", tmp_path / "plan")
+    assert done.returncode == 0, done.stderr
+    first, second, _, last = (
+        path.read_text() for path in sorted((tmp_path / "plan").glob("step-*.yaml"))
+    )
+    assert last == "# Step 4 of 4: remove v1beta1\n" + WRITTEN
+    for text in (first, second):
+        for line in ("# licence", "# the name", "# the only one", "# as wished", "'widgets'"):
+            assert line in text
+    for path in (tmp_path / "plan").glob("step-*.yaml"):
+        linted = json.loads(crdlint("lint", path, "--format", "json").stdout)
+        assert not [f for f in linted["findings"] if f["severity"] == "error"], path.name
+    assert '"y"' in first.partition("name: v1beta1")[2]

@@ -23,8 +23,11 @@ _SHOWN_HARMS = 12
 class _Plan:
     """What is to be said of one CRD: a road, or in words why there is none."""
 
-    def __init__(self, name: str, road: Road | None, words: list[str], notes: list[str]) -> None:
+    def __init__(
+        self, name: str, road: Road | None, words: list[str], notes: list[str], text: str = ""
+    ) -> None:
         self.name = name
+        self.text = text  # the document of NEW, where it can be edited
         self.road = road
         self.words = words
         self.notes = notes
@@ -122,7 +125,9 @@ def _plans(
         elif a is None or a.crd is None:
             yield _Plan(b.name, None, ["the CRD is new: apply it"], notes)
         else:
-            yield _Plan(a.name, _road(a, b, minor, established=established), [], notes)
+            found = _road(a, b, minor, established=established)
+            editable = not b.prefix and not b.document.is_json
+            yield _Plan(a.name, found, [], notes, b.document.text if editable else "")
 
 
 _REMOVED = [
@@ -301,7 +306,7 @@ def _step_as_json(road: Road, step: Step) -> dict[str, Any]:
 
 def _write(folder: str, plans: list[_Plan]) -> None:
     """Write the steps of each plan; of several CRDs each below a folder of its name."""
-    from crdlint.planning import guide
+    from crdlint.planning import guide, manuscript
 
     many = len(plans) > 1
     for plan in plans:
@@ -316,7 +321,10 @@ def _write(folder: str, plans: list[_Plan]) -> None:
                 f"{where} cannot be made: {error.strerror}; name another folder with --write"
             ) from None
         for step in road.steps:
+            text = step.text
+            if plan.text:
+                text = manuscript.write(step.crd, road.new, plan.text, minor=road.minor)
             head = f"# Step {step.number} of {len(road.steps)}: {guide.title(road, step)}\n"
-            options.write(os.path.join(where, f"step-{step.number}.yaml"), head + step.text)
+            options.write(os.path.join(where, f"step-{step.number}.yaml"), head + text)
             for act in guide.actions(road, step):
                 options.write(os.path.join(where, act.file), act.text)
