@@ -305,7 +305,7 @@ TABLES: dict[str, list[tuple[Any, ...]]] = {
 CASES = [(name, *case) for name, cases in TABLES.items() for case in cases]
 
 
-@pytest.mark.parametrize("case", CASES, ids=repr)
+@pytest.mark.parametrize("case", CASES, ids=lambda row: str(row[0]))
 def test_call(case: tuple[Any, ...]) -> None:
     name, *args, expected = case
     result = shown(call(name, *args))
