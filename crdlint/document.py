@@ -28,6 +28,7 @@ __all__ = [
 _OVERRIDE = "merge-override"
 _FEW = 32  # keys of a mapping that are looked through faster than a table is made
 _BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _SEPARATOR = re.compile(rb"^---", re.MULTILINE)
 # apimachinery takes for JSON what starts with an opening brace, white space aside.
 _JSON = re.compile(rb"(?:[\t\n\v\f\r ]|\xc2[\x85\xa0])*\{").match
@@ -175,7 +176,15 @@ class Document:
 
     def contains(self, pattern: re.Pattern[bytes]) -> bool:
         """Say whether the text of the document, parsed or not, has a match of a pattern."""
-        return pattern.search(self._chunk) is not None
+        chunk = self._chunk
+        if self.is_utf16:
+            chunk = _decode(chunk).encode("utf-8", "replace")
+        return pattern.search(chunk) is not None
+
+    @property
+    def is_utf16(self) -> bool:
+        """Say whether the text is marked as UTF-16, as some shells write what they redirect."""
+        return self._chunk.startswith(_UTF16)
 
     def value(self, path: Path) -> Any:
         """Return the value at a path; raise LookupError where there is none."""
@@ -364,7 +373,7 @@ def _holds(here: Any, step: str | int) -> bool:
 
 
 def _decode(chunk: bytes) -> str:
-    if chunk[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if chunk.startswith(_UTF16):
         return chunk.decode("utf-16", "replace")
     return chunk.decode("utf-8", "replace")
 
@@ -403,7 +412,7 @@ def load(data: bytes) -> list[Any]:
 
 def _possible(chunk: bytes, wanted: bytes) -> bool:
     """Say whether a chunk may hold a word: also in escapes, or in UTF-16."""
-    return wanted in chunk or b"\\" in chunk or chunk[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return wanted in chunk or b"\\" in chunk or chunk.startswith(_UTF16)
 
 
 def _split(file: _File, data: bytes) -> Iterator[Document]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 # How a keyword holds further schemas.
 ONE, LIST, NAMED, ONE_OR_LIST, ONE_OR_BOOL, NAMED_OR_STRINGS = (
@@ -82,6 +82,21 @@ def same_json(a: Any, b: Any) -> bool:
             and all(same_json(x, y) for x, y in zip(a, b, strict=True))
         )
     return bool(a == b)
+
+
+def repeated(values: Iterable[Any]) -> Iterator[int]:
+    """Yield the index of each value that is the same JSON as one before it."""
+    known: set[tuple[bool, Any]] = set()
+    others: list[Any] = []
+    for i, value in enumerate(values):
+        if isinstance(value, (dict, list)):
+            if any(same_json(value, other) for other in others):
+                yield i
+            others.append(value)
+        elif (key := (isinstance(value, bool), value)) in known:
+            yield i
+        else:
+            known.add(key)
 
 
 def _same_named(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:

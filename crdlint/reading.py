@@ -39,6 +39,9 @@ WANTED = KIND.encode()
 _SAYS_CRD = re.compile(
     rb"(?m)^[\s{-]*[\"']?kind[\"']?\s*:\s*[\"']?CustomResourceDefinition[\"']?\s*,?\s*(?:#.*)?$"
 )
+_SAYS_CRD_IN_JSON = re.compile(
+    rb"\A\s*\{(?:[\s\S]*?[{,])?\s*\"kind\"\s*:\s*\"CustomResourceDefinition\"\s*[,}]"
+)
 _TEMPLATE = re.compile(rb"\{\{")
 
 declare(
@@ -139,14 +142,17 @@ def _unparsed(document: Document) -> Hit | None:
     """Say why a document that claims to be a CRD does not parse, or None when it does not claim."""
     error = document.error
     assert error is not None
-    if not document.contains(_SAYS_CRD):
+    if not (document.contains(_SAYS_CRD) or document.contains(_SAYS_CRD_IN_JSON)):
         return None
     line, column = error.line or document.first_line, error.column or 1
     span = yaml_document.Span(line, column, line, column)
     if document.contains(_TEMPLATE):
         message = f"this Helm template is no YAML before it is rendered: {error.message}"
         return Hit("helm-template", message, span=span)
-    return Hit("yaml-syntax", error.message, span=span, claims=[("DecodeError", "")])
+    message = error.message
+    if document.is_utf16:
+        message += "; the file is UTF-16, so save it as UTF-8"
+    return Hit("yaml-syntax", message, span=span, claims=[("DecodeError", "")])
 
 
 def _read(subject: Subject, data: dict[str, Any], minor: int) -> None:

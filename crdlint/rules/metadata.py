@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from crdlint import objectmeta
-from crdlint.keywords import same_json
+from crdlint.keywords import repeated
 from crdlint.rule import SPEC, WARN, Problem, lint
 
 if TYPE_CHECKING:
@@ -117,13 +117,9 @@ def object_meta(node: Node, metadata: Mapping[str, Any]) -> Problems:
 
 def _distinct_owners(owners: list[Any]) -> tuple[list[Any], list[int]]:
     """Return the owner references without repetitions, and where each stands in the file."""
-    kept: list[Any] = []
-    origin = []
-    for i, owner in enumerate(owners):
-        if not any(same_json(owner, other) for other in kept):
-            kept.append(owner)
-            origin.append(i)
-    return kept, origin
+    again = set(repeated(owners))
+    origin = [i for i in range(len(owners)) if i not in again]
+    return [owners[i] for i in origin], origin
 
 
 @lint("metadata-owner-reference-repeated", on="crd.metadata", stage=WARN)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from crdlint import formats
-from crdlint.keywords import same_json
+from crdlint.keywords import repeated
 from crdlint.kubernetes import BOUNDS_TYPED, UNRECOGNIZED_FORMAT_WARNING
 from crdlint.rule import WARN, Problem, lint
 
@@ -107,9 +107,8 @@ def enum_refuses_null(node: Node, nullable: bool) -> Problems:
 @lint("enum-duplicate", on="schema.enum")
 def enum_duplicate(node: Node, enum: list[Any]) -> Problems:
     """Note enum values that stand twice."""
-    for i, value in enumerate(enum):
-        if any(same_json(value, other) for other in enum[:i]):
-            yield Problem(node.at("enum", i), f"{_spelled(value)} stands in the enum twice")
+    for i in repeated(enum):
+        yield Problem(node.at("enum", i), f"{_spelled(enum[i])} stands in the enum twice")
 
 
 @lint(
