@@ -26,11 +26,8 @@ from crdlint.cel.types import (
     DYN,
     DYN_TYPE,
     ERROR,
-    NULL,
-    OPAQUE,
     PARAM,
     RESERVED,
-    TYPE,
     Type,
     is_optional,
     list_of,
@@ -38,11 +35,11 @@ from crdlint.cel.types import (
     optional_of,
     type_of,
 )
+from crdlint.cel.unify import Bindings, exactly, less_specific
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crdlint.cel.library import Overload
 
 _LITERALS = {
     "bool": BOOL_TYPE,
@@ -55,7 +52,6 @@ _LITERALS = {
 }
 # The first words of type names that have dots.
 _DOTTED = frozenset(("google", "net"))
-_NULLABLE = frozenset((OPAQUE, t.STRUCT, t.DURATION, t.TIMESTAMP))
 _KEYWORD_FIELDS_SINCE = 31
 _FORMAT_SINCE = 29  # before, a call of format() does not excuse lists of several types
 # The first server that leaves lists and maps of several types to the validators.
@@ -66,15 +62,13 @@ class Checker:
     """Checks one expression; afterwards it knows the nodes that need a closer look."""
 
     __slots__ = (
-        "_bindings",
         "_cross",
-        "_fresh",
         "_globals",
         "_library",
         "_open",
         "_scopes",
         "_strict_join",
-        "_trail",
+        "_types",
         "aggregates",
         "calls",
         "in_format",
@@ -86,9 +80,7 @@ class Checker:
         self._strict_join = minor < _MIXED_SINCE
         self._globals = variables
         self._scopes: list[dict[str, Type]] = []
-        self._bindings: dict[str, Type] = {}
-        self._trail: list[tuple[str, Type | None]] = []
-        self._fresh = 0
+        self._types = Bindings()
         self._open: list[Node] = []
         self._cross = False
         self.in_format = 0
@@ -105,7 +97,7 @@ class Checker:
         """
         self._check(node)
         for part in self._open:
-            part.type = self._resolve(part.type, final=True)
+            part.type = self._types.resolve(part.type, final=True)
         result: Type = node.type
         return result
 
@@ -193,19 +185,19 @@ class Checker:
         found = self._field(node, node.target, node.name, optional=False)
         if node.value:
             return BOOL_TYPE
-        return self._resolve(found) if found.open else found
+        return self._types.resolve(found) if found.open else found
 
     def _optional_select(self, node: Node) -> Type:
         target, field = node.args
         found = self._field(node, target, field.value, optional=True)
         field.type = t.STRING_TYPE
         node.overloads = ("select_optional_field",)
-        return self._resolve(found) if found.open else found
+        return self._types.resolve(found) if found.open else found
 
     def _field(self, node: Node, target: Node, name: str, *, optional: bool) -> Type:
         of = self._check(target)
         if of.open:
-            of = self._resolve(of)
+            of = self._types.resolve(of)
         if is_optional(of):
             of = of.params[0]
             optional = True
@@ -215,7 +207,7 @@ class Checker:
         elif kind == t.MAP:
             found = of.params[1]
         elif kind == PARAM:
-            self._fits(DYN_TYPE, of)
+            self._types.fits(DYN_TYPE, of)
             found = DYN_TYPE
         elif kind in (DYN, ERROR):
             found = DYN_TYPE
@@ -283,15 +275,15 @@ class Checker:
         for overload in self._library.overloads(
             name, member=member, count=len(types), cross=self._cross
         ):
-            wanted, result = self._instance(overload)
-            if not self._all_fit(types, wanted):
+            wanted, result = self._types.instance(overload)
+            if not self._types.all_fit(types, wanted):
                 continue
             ids.append(overload.id)
             if result.open:
-                result = self._resolve(result)
+                result = self._types.resolve(result)
             if found_type is None:
                 found_type = result
-            elif found_type.kind != DYN and not _exactly(result, found_type):
+            elif found_type.kind != DYN and not exactly(result, found_type):
                 found_type = DYN_TYPE
         if found_type is None:
             raise CelError(self._no_overload(name, types, member=member), node.pos)
@@ -301,7 +293,7 @@ class Checker:
         return found_type
 
     def _no_overload(self, name: str, types: Sequence[Type], *, member: bool) -> str:
-        shown = [str(self._resolve(of, final=True)) for of in types]
+        shown = [str(self._types.resolve(of, final=True)) for of in types]
         if member:
             return f"no function {name}({', '.join(shown[1:])}) of a value of type {shown[0]}"
         if name in _SIGNS:
@@ -310,23 +302,12 @@ class Checker:
 
     def _logic(self, node: Node, types: Sequence[Type]) -> Type:
         for arg, of in zip(node.args, types, strict=True):
-            if of is not BOOL_TYPE and not self._fits(of, BOOL_TYPE):
+            if of is not BOOL_TYPE and not self._types.fits(of, BOOL_TYPE):
                 raise CelError(
-                    f"expected type bool but found {self._resolve(of, final=True)}", arg.pos
+                    f"expected type bool but found {self._types.resolve(of, final=True)}", arg.pos
                 )
         node.overloads = ("logical_and",) if node.name == "_&&_" else ("logical_or",)
         return BOOL_TYPE
-
-    def _instance(self, overload: Overload) -> tuple[Sequence[Type], Type]:
-        """Return arguments and result of an overload with type parameters of its own."""
-        if not overload.params:
-            return overload.args, overload.result
-        fresh = {name: self._variable() for name in overload.params}
-        return [_replace(arg, fresh) for arg in overload.args], _replace(overload.result, fresh)
-
-    def _variable(self) -> Type:
-        self._fresh += 1
-        return Type(PARAM, f"_var{self._fresh}")
 
     # Literals.
 
@@ -340,7 +321,7 @@ class Checker:
             joined = self._join(element, joined, of)
         if not self.in_format:
             self.aggregates.append(node)
-        return list_of(joined or self._variable())
+        return list_of(joined or self._types.variable())
 
     def _map(self, node: Node) -> Type:
         keys: Type | None = None
@@ -354,7 +335,7 @@ class Checker:
         if not self.in_format:
             self.aggregates.append(node)
         if keys is None or values is None:
-            return map_of(self._variable(), self._variable())
+            return map_of(self._types.variable(), self._types.variable())
         return map_of(keys, values)
 
     def _unwrapped(self, node: Node, of: Type) -> Type:
@@ -367,11 +348,11 @@ class Checker:
     def _join(self, node: Node, before: Type | None, of: Type) -> Type:
         if before is None:
             return of
-        if self._fits(before, of):
-            return before if _less_specific(before, of) else of
+        if self._types.fits(before, of):
+            return before if less_specific(before, of) else of
         if not self._strict_join:
             return DYN_TYPE
-        shown = self._resolve(before, final=True), self._resolve(of, final=True)
+        shown = self._types.resolve(before, final=True), self._types.resolve(of, final=True)
         raise CelError(f"expected type {shown[0]} but found {shown[1]}", node.pos)
 
     # Macros.
@@ -380,7 +361,7 @@ class Checker:
         over = self._check(node.target)
         accu = self._check(node.init)
         if over.open:
-            over = self._resolve(over)
+            over = self._types.resolve(over)
         first, second = self._variables_of(node, over)
         self._cross = True
         self._scopes.append({node.accu: accu})
@@ -393,7 +374,7 @@ class Checker:
         self._scopes.pop()
         result = self._check(node.result)
         self._scopes.pop()
-        return self._resolve(result) if result.open else result
+        return self._types.resolve(result) if result.open else result
 
     def _variables_of(self, node: Comprehension, over: Type) -> tuple[Type, Type]:
         kind = over.kind
@@ -404,121 +385,14 @@ class Checker:
             return over.params[0], over.params[1]
         if kind not in (DYN, ERROR, PARAM):
             raise CelError(f"a macro cannot go over a value of type {over}", node.target.pos)
-        self._fits(DYN_TYPE, over)
+        self._types.fits(DYN_TYPE, over)
         return DYN_TYPE, DYN_TYPE
 
     def _want(self, node: Node, wanted: Type) -> None:
         found = self._check(node)
-        if not self._fits(wanted, found):
-            shown = self._resolve(wanted, final=True), self._resolve(found, final=True)
+        if not self._types.fits(wanted, found):
+            shown = self._types.resolve(wanted, final=True), self._types.resolve(found, final=True)
             raise CelError(f"expected type {shown[0]} but found {shown[1]}", _source(node).pos)
-
-    # Unification: what cel-go's checker calls assignable.
-
-    def _fits(self, a: Type, b: Type) -> bool:
-        if a is b:
-            return True
-        if not (a.open or b.open):
-            return self._assignable(a, b)
-        before = len(self._trail)
-        if self._assignable(a, b):
-            return True
-        self._undo(before)
-        return False
-
-    def _bind(self, param: str, to: Type) -> None:
-        self._trail.append((param, self._bindings.get(param)))
-        self._bindings[param] = to
-
-    def _undo(self, before: int) -> None:
-        """Take back the bindings since the trail had this length."""
-        while len(self._trail) > before:
-            param, old = self._trail.pop()
-            if old is None:
-                del self._bindings[param]
-            else:
-                self._bindings[param] = old
-
-    def _all_fit(self, types: Sequence[Type], wanted: Sequence[Type]) -> bool:
-        before = len(self._trail)
-        for a, b in zip(types, wanted, strict=True):
-            if a is not b and not self._assignable(a, b):
-                self._undo(before)
-                return False
-        return True
-
-    def _assignable(self, a: Type, b: Type) -> bool:
-        ka, kb = a.kind, b.kind
-        if kb == PARAM:
-            valid, bound = self._substitutes(a, b)
-            if valid:
-                return True
-            if bound:
-                return False
-        if ka == PARAM:
-            return self._substitutes(b, a)[0]
-        if ka in (DYN, ERROR) or kb in (DYN, ERROR):
-            return True
-        if ka == NULL:
-            return kb in _NULLABLE or kb == NULL
-        if kb == NULL:
-            return ka in _NULLABLE
-        if ka != kb:
-            return False
-        if ka <= t.TIMESTAMP or ka == TYPE:
-            return True
-        if ka == t.STRUCT:
-            return a is b
-        if a.name != b.name or len(a.params) != len(b.params):
-            return False
-        for x, y in zip(a.params, b.params, strict=True):
-            if not self._assignable(x, y):
-                return False
-        return True
-
-    def _substitutes(self, a: Type, param: Type) -> tuple[bool, bool]:
-        """Return whether a type parameter can be a type, and whether it is bound already."""
-        if a.kind == PARAM and a.name == param.name:
-            return True, True
-        bound = self._bindings.get(param.name)
-        if bound is not None:
-            if _exactly(a, bound):
-                return True, True
-            if self._assignable(a, bound):
-                general = a if _less_specific(a, bound) else bound
-                if self._not_within(param, general):
-                    self._bind(param.name, general)
-                return True, True
-            return False, True
-        if self._not_within(param, a):
-            self._bind(param.name, a)
-            return True, False
-        return False, False
-
-    def _not_within(self, param: Type, of: Type) -> bool:
-        if not of.open:
-            return True
-        if of.kind == PARAM:
-            if of.name == param.name:
-                return False
-            bound = self._bindings.get(of.name)
-            return bound is None or self._not_within(param, bound)
-        for part in of.params:
-            if not self._not_within(param, part):
-                return False
-        return True
-
-    def _resolve(self, of: Type, *, final: bool = False) -> Type:
-        """Put what type parameters are bound to in their place; `final` makes the rest dyn."""
-        if not of.open:
-            return of
-        if of.kind == PARAM:
-            bound = self._bindings.get(of.name)
-            if bound is not None:
-                return self._resolve(bound, final=final)
-            return DYN_TYPE if final else of
-        params = [self._resolve(part, final=final) for part in of.params]
-        return Type(of.kind, of.name, tuple(params))
 
 
 def _dotted_name(target: Node, name: str) -> str | None:
@@ -535,46 +409,6 @@ def _dotted_name(target: Node, name: str) -> str | None:
         return None
     parts.append(target.name.lstrip("."))
     return ".".join(reversed(parts))
-
-
-def _replace(of: Type, fresh: Mapping[str, Type]) -> Type:
-    if not of.open:
-        return of
-    if of.kind == PARAM:
-        return fresh[of.name]
-    return Type(of.kind, of.name, tuple([_replace(part, fresh) for part in of.params]))
-
-
-def _exactly(a: Type, b: Type) -> bool:
-    """Tell whether two types are the same to the letter, type parameters included."""
-    if a is b:
-        return True
-    if a.kind != b.kind or a.kind == t.STRUCT or a.name != b.name:
-        return False
-    if len(a.params) != len(b.params):
-        return False
-    for x, y in zip(a.params, b.params, strict=True):
-        if not _exactly(x, y):
-            return False
-    return True
-
-
-def _less_specific(a: Type, b: Type) -> bool:
-    """Tell whether a type is the same as another or more general."""
-    if a.kind in (DYN, PARAM):
-        return True
-    if b.kind in (DYN, PARAM) or a.kind != b.kind:
-        return False
-    if a.kind == TYPE:
-        return True
-    if a.kind in (OPAQUE, t.LIST, t.MAP):
-        if a.name != b.name or len(a.params) != len(b.params):
-            return False
-        for x, y in zip(a.params, b.params, strict=True):
-            if not _less_specific(x, y):
-                return False
-        return True
-    return _exactly(a, b)
 
 
 def _source(node: Node) -> Node:
