@@ -12,30 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import BAD, GOOD, ROOT
 
-ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "fixtures"
 QUEUE = FIXTURES / "queue.yaml"
-GOOD = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: widgets.example.com
-spec:
-  group: example.com
-  names: {kind: Widget, plural: widgets}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object}
-"""
-BAD = GOOD.replace("{type: object}", "{type: objekt}")
 
 
 def crdlint(
