@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from command import BAD, GOOD, ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FIXTURES = ROOT / "fixtures"
 QUEUE = FIXTURES / "queue.yaml"
