@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect
 
-from crdlint import goregex_classes as classes
-from crdlint import goregex_tree as tree
-from crdlint.goregex import RegexError
-from crdlint.goregex_syntax import parse
+from crdlint.goregex import RegexError, classes, tree
+from crdlint.goregex.syntax import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from crdlint import goregex, goregex_classes, goregex_emit, goregex_sets, goregex_syntax
+from crdlint import goregex
+from crdlint.goregex import classes, emit, sets, syntax
 
 REFUSED = [
     (r"\Z", r"invalid escape sequence: `\Z`", 0),
@@ -132,7 +133,7 @@ def test_matches_as_go_does(pattern: str, text: str, expected: bool) -> None:
 
 
 def _by_states(pattern: str, text: str) -> bool:
-    return goregex_emit.Matcher(goregex_syntax.parse(pattern)).follow(text)
+    return emit.Matcher(syntax.parse(pattern)).follow(text)
 
 
 @pytest.mark.parametrize(
@@ -193,24 +194,24 @@ def test_errors_are_new_each_time() -> None:
 
 
 def test_classes_of_two_letters_make_those_of_one() -> None:
-    every = goregex_classes.named("Any", False)
+    every = classes.named("Any", False)
     for group in "CLMNPSZ":
-        inside = goregex_classes.named(group, False)
+        inside = classes.named(group, False)
         assert inside
-        assert goregex_classes.clean([*inside, *goregex_classes.negate(inside)]) == every
-    assert goregex_classes.named("Lu", False) == goregex_classes.named("uppercase-letter", False)
-    assert goregex_classes.named("Old_Italic", False) is None  # Go looks for Olditalic
+        assert classes.clean([*inside, *classes.negate(inside)]) == every
+    assert classes.named("Lu", False) == classes.named("uppercase-letter", False)
+    assert classes.named("Old_Italic", False) is None  # Go looks for Olditalic
 
 
 def test_folding_goes_both_ways() -> None:
-    assert goregex_classes.orbit(ord("k")) == (0x4B, 0x6B, 0x212A)
-    assert goregex_classes.orbit(ord("1")) == (0x31,)
+    assert classes.orbit(ord("k")) == (0x4B, 0x6B, 0x212A)
+    assert classes.orbit(ord("1")) == (0x31,)
     every = [(0x41, 0x1E943)]
-    assert goregex_classes.fold(every) == every
+    assert classes.fold(every) == every
     for rune in range(0x20000):
-        orbit = goregex_classes.orbit(rune)
+        orbit = classes.orbit(rune)
         assert rune in orbit
-        assert all(goregex_classes.orbit(other) == orbit for other in orbit)
+        assert all(classes.orbit(other) == orbit for other in orbit)
 
 
 ATOMS = [*"abkKsS-_ 1", "\n", "\u017f", "\u00e9", ".", "^", "$", r"\b", r"\B", r"\A", r"\z"]
@@ -267,7 +268,7 @@ def test_both_ways_to_match_agree(seed: int) -> None:
             text = _text(random_)
             found = _by_states(pattern, text)
             assert bool(compiled.search(text)) is found, (pattern, text)
-            by_places = goregex_sets.matches(goregex_syntax.parse(pattern), text)
+            by_places = sets.matches(syntax.parse(pattern), text)
             assert by_places is found, (pattern, text)
             assert goregex.matches(pattern, text) is found, (pattern, text)
 
@@ -279,7 +280,7 @@ def test_plain_patterns_are_those_the_parser_takes(seed: int) -> None:
     for _ in range(4000):
         pattern = "".join(random_.choice(pieces) for _ in range(random_.randrange(1, 9)))
         if goregex._is_plain(pattern):
-            goregex_syntax.parse(pattern)
+            syntax.parse(pattern)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -170,10 +170,10 @@ def _made(demand: Demand) -> Iterator[str]:
 
 def _followed(pattern: str) -> Iterator[str]:
     """Yield texts along a pattern, each repeat taken as rarely as may be, then once more."""
-    from crdlint import goregex_syntax
+    from crdlint.goregex import syntax
 
     try:
-        parsed = goregex_syntax.parse(pattern)
+        parsed = syntax.parse(pattern)
     except goregex.RegexError:
         return
     for more in range(3):
@@ -181,7 +181,7 @@ def _followed(pattern: str) -> Iterator[str]:
 
 
 def _follow(node: Any, more: int) -> Iterator[str]:
-    from crdlint import goregex_tree as tree
+    from crdlint.goregex import tree
 
     kind = node.kind
     if kind == tree.LITERAL:

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from crdlint.goregex_emit import Matcher
+    from crdlint.goregex.emit import Matcher
 
 
 class RegexError(Exception):
@@ -109,10 +109,10 @@ def _is_counted_well(pattern: str) -> bool:
 
 
 def _error(pattern: str) -> RegexError | None:
-    from crdlint import goregex_syntax
+    from crdlint.goregex import syntax
 
     try:
-        goregex_syntax.parse(_decoded(pattern))
+        syntax.parse(_decoded(pattern))
     except RegexError as error:
         return RegexError(error.message, error.position)
     return None
@@ -121,14 +121,14 @@ def _error(pattern: str) -> RegexError | None:
 def _matcher(pattern: str) -> Matcher:
     found = _matchers.get(pattern)
     if found is None:
-        from crdlint import goregex_emit, goregex_syntax
+        from crdlint.goregex import emit, syntax
 
         if _checked.get(pattern):
             check(pattern)
         if len(_matchers) >= _MAX_CACHE:
             _matchers.clear()
-        tree = goregex_syntax.parse(_decoded(pattern))
-        found = _matchers[pattern] = goregex_emit.Matcher(tree)
+        tree = syntax.parse(_decoded(pattern))
+        found = _matchers[pattern] = emit.Matcher(tree)
     return found
 
 

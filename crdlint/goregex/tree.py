@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from crdlint import goregex_classes as classes
-from crdlint.goregex import RegexError
+from crdlint.goregex import RegexError, classes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 
-from crdlint import goregex_classes as classes
-from crdlint import goregex_sets
-from crdlint import goregex_tree as syntax
-from crdlint.goregex_run import Automaton, TooLargeError, bounds
+from crdlint.goregex import classes, sets
+from crdlint.goregex import tree as syntax
+from crdlint.goregex.run import Automaton, TooLargeError, bounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeVar
 
-    from crdlint.goregex_find import Finder
-    from crdlint.goregex_tree import Node
+    from crdlint.goregex.find import Finder
+    from crdlint.goregex.tree import Node
 
     T = TypeVar("T")
     # (text, 0 one item / 1 a sequence / 2 alternatives, is empty everywhere, is always empty,
@@ -97,13 +96,13 @@ class Matcher:
             except TooLargeError:
                 self._is_large = True
         if self._automaton is None:
-            return goregex_sets.matches(self._tree, text)
+            return sets.matches(self._tree, text)
         return self._automaton.matches(text)
 
     def spans(self, text: str, most: int) -> Iterator[tuple[int, int]]:
         """Yield where at most so many matches are, one after the other; most < 0: all."""
         if self._finder is None:
-            from crdlint.goregex_find import Finder
+            from crdlint.goregex.find import Finder
 
             self._finder = Finder(self._tree)
         return self._finder.matches(text, most)

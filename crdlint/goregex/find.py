@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from crdlint import goregex_classes as classes
-from crdlint import goregex_tree as syntax
-from crdlint.goregex_run import ASSERTIONS, bounds, holds, kind_of, ranges_of
+from crdlint.goregex import classes
+from crdlint.goregex import tree as syntax
+from crdlint.goregex.run import ASSERTIONS, bounds, holds, kind_of, ranges_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crdlint.goregex_tree import Node
+    from crdlint.goregex.tree import Node
 
     # Where a match may be at, and where it began; the best come first.
     Threads = list[tuple[int, int]]

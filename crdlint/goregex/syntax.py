@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from crdlint import goregex_classes as classes
-from crdlint.goregex import RegexError
-from crdlint.goregex_tree import (
+from crdlint.goregex import RegexError, classes
+from crdlint.goregex.tree import (
     ANY,
     ANY_NOT_NEWLINE,
     BAR,

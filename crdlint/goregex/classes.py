@@ -104,7 +104,7 @@ def named(name: str, folded: bool) -> Ranges | None:
 
 
 def _look_up(name: str, folded: bool) -> Ranges | None:
-    from crdlint import goregex_tables as tables
+    from crdlint.goregex import tables
 
     if name == "Any":
         return [(0, TOP)]
@@ -161,7 +161,7 @@ def _decode(table: str) -> Ranges:
 
 
 def _fill_orbits() -> None:
-    from crdlint import goregex_tables as tables
+    from crdlint.goregex import tables
 
     for first, count, step, distance in tables.FOLD_PAIRS:
         for low in range(first, first + count * step, step):

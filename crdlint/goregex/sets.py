@@ -5,15 +5,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import pairwise
 
-from crdlint import goregex_classes as classes
-from crdlint import goregex_tree as syntax
-from crdlint.goregex_run import bounds, holds, kind_of, ranges_of
+from crdlint.goregex import classes
+from crdlint.goregex import tree as syntax
+from crdlint.goregex.run import bounds, holds, kind_of, ranges_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from crdlint.goregex_tree import Node
+    from crdlint.goregex.tree import Node
 
     # A walk asks for the ends of a part that begins at some places, and is sent them.
     Walk = Generator[tuple[Node, int], int, int]

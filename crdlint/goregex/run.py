@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from crdlint import goregex_classes as classes
-from crdlint import goregex_tree as syntax
+from crdlint.goregex import classes
+from crdlint.goregex import tree as syntax
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crdlint.goregex_tree import Node
+    from crdlint.goregex.tree import Node
 
 # What stands before or after a place in a text.
 _EDGE, _NEWLINE, _WORD, _OTHER = 0, 1, 2, 3
