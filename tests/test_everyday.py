@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
 
+import pytest
 import yaml
-from command import GOOD, report, rules
+from command import BAD, GOOD, ROOT, report, rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,3 +50,61 @@ def test_enum_values_are_compared_as_json(tmp_path: Path) -> None:
     (tmp_path / "crd.json").write_text(json.dumps(crd))
     found = report("lint", "--select", "enum-duplicate", "crd.json", cwd=tmp_path)["findings"]
     assert [finding["path"][-1] for finding in found] == [2, 6, 9, 11]
+
+
+def run(folder: Path, shell: str) -> Any:
+    """Run a line of a shell, in which crdlint is `$crdlint`."""
+    return subprocess.run(
+        ["bash", "-c", shell],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "crdlint": f"{sys.executable} -m crdlint"},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="has no /dev/full")
+@pytest.mark.parametrize("command", ["lint crd.yaml", "rules", "--help", "config", "lint --help"])
+def test_output_that_cannot_be_written(tmp_path: Path, command: str) -> None:
+    (tmp_path / "crd.yaml").write_text(BAD)
+    done = run(tmp_path, f"$crdlint {command} > /dev/full")
+    assert done.returncode == 2
+    assert "the output cannot be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert run(tmp_path, "$crdlint lint crd.yaml --nope 2> /dev/full").returncode == 2
+
+
+def test_closed_streams_leave_the_exit_status(tmp_path: Path) -> None:
+    (tmp_path / "crd.yaml").write_text(BAD)
+    done = run(tmp_path, "$crdlint lint crd.yaml >&-")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert run(tmp_path, "$crdlint lint crd.yaml 2>&- >/dev/null").returncode == 1
+    done = run(tmp_path, "$crdlint lint - <&-")
+    assert done.returncode == 2
+    assert "standard input: cannot be read" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["lint", "crd.yaml"], ["rules"], ["--help"]])
+def test_a_reader_that_goes_away_has_what_it_wanted(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "crd.yaml").write_text(BAD)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "crdlint", *command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_current_folder_that_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "crd.yaml").write_text(BAD)
+    done = run(tmp_path, "mkdir gone; cd gone; rmdir ../gone; $crdlint lint ../crd.yaml")
+    assert done.returncode == 2
+    assert "the current folder is gone; change to one that exists" in done.stderr
+    assert "Traceback" not in done.stderr
