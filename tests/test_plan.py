@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -113,11 +114,128 @@ def test_objects_are_rewritten_as_the_server_can(
     old = crd(version("v1beta1", storage=True))
     args = ("--kubernetes-version", kubernetes, "--write", str(tmp_path / "plan"))
     found = plan(tmp_path, old, crd(version("v1", storage=True)), *args)
-    (action,) = found["steps"][3]["first"]
-    assert action["file"] == file
+    actions = found["steps"][3]["first"]
+    assert actions[0]["file"] == file
     assert words in (tmp_path / "plan" / file).read_text()
     names = sorted(path.name for path in (tmp_path / "plan").iterdir())
-    assert names == sorted([file, *(f"step-{n}.yaml" for n in range(1, 5))])
+    files = [action["file"] for action in actions]
+    assert names == sorted([*files, *(f"step-{n}.yaml" for n in range(1, 5))])
+    # A beta API is off unless somebody turned it on: then the script does it.
+    assert len(actions) == (2 if kubernetes == "1.35" else 1)
+    assert ("off by default" in actions[0]["title"]) == (kubernetes == "1.35")
+
+
+def test_a_script_rewrites_nothing_where_there_is_nothing(tmp_path: Path) -> None:
+    old = crd(version("v1beta1", storage=True))
+    args = ("--kubernetes-version", "1.30")
+    found = plan(tmp_path, old, crd(version("v1", storage=True)), *args)
+    (action,) = found["steps"][3]["first"]
+    script = tmp_path / "migrate.sh"
+    script.write_text(action["text"])
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for objects, wanted in (("", ["get", "patch"]), ("x", ["get", "get", "replace", "patch"])):
+        kubectl = tools / "kubectl"
+        kubectl.write_text(
+            f"#!/bin/sh\necho $1 >> {tmp_path}/log\n[ $1 = get ] && echo {objects}\ntrue\n"
+        )
+        kubectl.chmod(0o755)
+        (tmp_path / "log").write_text("")
+        env = {"PATH": f"{tools}:/usr/bin:/bin"}
+        subprocess.run(["sh", str(script)], check=True, env=env)
+        assert sorted((tmp_path / "log").read_text().split()) == sorted(wanted)
+
+
+def test_a_single_step_has_no_reason_of_a_road(tmp_path: Path) -> None:
+    wide = crd(version("v1", storage=True, a=TEXT, b=TEXT))
+    (step,) = plan(tmp_path, crd(version("v1", storage=True)), wide)["steps"]
+    assert step["why"] == ["the API server takes it in one step, and no stored object is hurt"]
+    assert "what only the newer schema knows is lost" in step["rollback"]
+    narrow = crd(version("v1", storage=True))
+    (step,) = plan(tmp_path, wide, narrow, status=1)["steps"]
+    assert "no stored object is hurt" not in step["why"][0]
+    typo = crd(version("v1", storage=True, a={"type": "strign"}))
+    (step,) = plan(tmp_path, narrow, typo, status=1)["steps"]
+    assert step["why"] == ["NEW asks for it, and the API server does not take it"]
+
+
+def test_a_webhook_that_is_there_is_told_only_what_is_new(tmp_path: Path) -> None:
+    webhook = {
+        "strategy": "Webhook",
+        "webhook": {
+            "conversionReviewVersions": ["v1"],
+            "clientConfig": {"service": {"namespace": "a", "name": "b"}},
+        },
+    }
+    beta = version("v1beta1", a=TEXT, old=TEXT)
+    old = crd(beta, version("v1", storage=True, a=TEXT), conversion=webhook)
+    new = crd(beta, version("v1", storage=True, a=TEXT, fresh=TEXT), conversion=webhook)
+    (step,) = plan(tmp_path, old, new)["steps"]
+    (way,) = step["webhook"]
+    assert (way["from"], way["to"]) == ("v1", "v1beta1")
+    assert ".spec.fresh" in way["duties"][0]
+    (other,) = plan(tmp_path, old, {**old, "metadata": {**old["metadata"], "labels": {"a": "b"}}})[
+        "steps"
+    ]
+    assert other["webhook"] == []
+
+
+UNHELD = [
+    (lambda made: made["spec"].pop("versions"), "spec.versions is missing"),
+    (lambda made: made["spec"].update(names={}), "spec.names.plural is missing"),
+    (lambda made: made["spec"].pop("group"), "spec.group is missing"),
+    (lambda made: made["spec"]["versions"][0].pop("name"), "a version has no name"),
+    (lambda made: made["spec"]["versions"][0].update(storage=False), "storage: true"),
+    (lambda made: made["spec"]["versions"].append(version("v1")), "v1 stands there twice"),
+    (lambda made: made["spec"]["versions"].append(version("v2", storage=True)), "storage: true"),
+    (lambda made: made["spec"].update(versions=3), "must be a list"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "words"), UNHELD)
+def test_what_no_server_holds_is_said_with_its_place(
+    tmp_path: Path, spoil: Any, words: str
+) -> None:
+    good, bad = (crd(version("v1", storage=True)) for _ in range(2))
+    spoil(bad)
+    found = plan(tmp_path, good, bad, status=1)
+    assert words in found["verdict"]
+    assert "new.yaml:1" in found["verdict"]
+    assert not found["safe"]
+    done = crdlint("plan", tmp_path / "new.yaml", tmp_path / "old.yaml")
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "new.yaml:1" in done.stderr
+
+
+def test_a_file_that_does_not_parse_is_named(tmp_path: Path) -> None:
+    plan(tmp_path, crd(version("v1", storage=True)), crd(version("v1", storage=True)))
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("kind: CustomResourceDefinition\nspec: [\n")
+    done = crdlint("plan", tmp_path / "old.yaml", broken)
+    assert done.returncode == 1
+    assert f"{broken}:3" in done.stdout
+
+
+def test_deep_schemas(tmp_path: Path) -> None:
+    whole = json.dumps(crd(version("v1", storage=True, a="DEEP")))
+    deep = '{"type": "object", "properties": {"a": ' * 900 + json.dumps(TEXT) + "}}" * 900
+    file = tmp_path / "crd.yaml"
+    file.write_text(whole.replace('"DEEP"', deep))
+    done = crdlint("plan", file, file)
+    assert done.stdout == "widgets.example.com: nothing to do: NEW is what OLD is\n"
+    assert done.returncode == 0
+
+
+def test_a_dump_is_not_written_with_what_the_server_sets(tmp_path: Path) -> None:
+    old = crd(version("v1", storage=True))
+    new = crd(version("v1", storage=True, a=TEXT, b=TEXT))
+    new["metadata"] |= {"resourceVersion": "12", "uid": "x"}
+    (tmp_path / "old.yaml").write_text(json.dumps(old))
+    (tmp_path / "new.yaml").write_text("# a dump\n" + json.dumps(new))
+    files = (tmp_path / "old.yaml", tmp_path / "new.yaml")
+    assert crdlint("plan", *files, "--write", tmp_path / "plan").returncode == 0
+    assert "resourceVersion" not in (tmp_path / "plan/step-1.yaml").read_text()
 
 
 def test_written_steps_lint_and_follow_one_another(tmp_path: Path) -> None:
@@ -232,6 +350,7 @@ def test_removed_and_added_crds(tmp_path: Path) -> None:
     assert "deletes all its objects" in gone.stdout
     fresh = crdlint("plan", tmp_path / "b", tmp_path / "a")
     assert "the CRD is new: apply it" in fresh.stdout
+    assert fresh.returncode == 0
 
 
 def test_wrong_usage_is_2(tmp_path: Path) -> None:

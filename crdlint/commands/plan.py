@@ -70,17 +70,24 @@ def plan(
     """
     from crdlint import sides
     from crdlint.differ import DiffError
+    from crdlint.objects.guard import deep
     from crdlint.source import SourceError
 
-    try:
-        old, new = sides.sides(paths, base, head, command="plan")
-        stored = sides.stored(stored_versions, stored_from_history, paths, base)
-        minor = (minors or [_newest()])[-1]
-        plans = list(_plans(old, new, stored, minor, established=not not_established))
-    except (SourceError, DiffError) as error:
-        raise click.UsageError(str(error)) from None
-    if folder is not None:
-        _write(folder, plans)
+    minor = (minors or [_newest()])[-1]
+    with deep():
+        try:
+            old, new = sides.sides(paths, base, head, command="plan")
+            stored = sides.stored(stored_versions, stored_from_history, paths, base)
+            plans = list(_plans(old, new, stored, minor, established=not not_established))
+        except (SourceError, DiffError) as error:
+            raise click.UsageError(str(error)) from None
+        if folder is not None:
+            _write(folder, plans)
+        _show(plans, style, minor)
+    return options.FOUND if any(_is_rough(plan) for plan in plans) else options.CLEAN
+
+
+def _show(plans: list[_Plan], style: str, minor: int) -> None:
     if style == "json":
         import json
 
@@ -90,7 +97,6 @@ def plan(
     else:
         lines = _markdown if style == "markdown" else _text
         click.echo("\n\n".join("\n".join(lines(plan)) for plan in plans) or "nothing to plan")
-    return options.FOUND if any(_is_rough(plan) for plan in plans) else options.CLEAN
 
 
 def _newest() -> int:
@@ -101,7 +107,7 @@ def _newest() -> int:
 
 def _is_rough(plan: _Plan) -> bool:
     road = plan.road
-    return road is None or bool(road.another or road.hurts)
+    return plan.words != [_NEW] if road is None else bool(road.another or road.hurts)
 
 
 def _plans(
@@ -116,25 +122,77 @@ def _plans(
     before = [part for source in old for part in _documents(source)]
     after = [part for source in new for part in _documents(source, notes)]
     for a, b in differ.pair(*differ.read_sides(before, after, settings)):
+        if a is not None:
+            _demand_held(a)
         if b is None:
             assert a is not None
-            yield _Plan(a.name, None, _REMOVED, notes)
-        elif b.crd is None:
-            words = [f"the API server refuses NEW: {hit.message}" for hit in b.hits[:1]]
-            yield _Plan(b.name, None, words or ["NEW cannot be read"], notes)
-        elif a is None or a.crd is None:
-            yield _Plan(b.name, None, ["the CRD is new: apply it"], notes)
+            yield _Plan(a.name, None, _removed(a.name), notes)
+        elif why := _refusal(b, alone=a is None):
+            yield _Plan(b.name or b.document.name, None, [why], notes)
+        elif a is None:
+            yield _Plan(b.name, None, [_NEW], notes)
         else:
             found = _road(a, b, minor, established=established)
-            editable = not b.prefix and not b.document.is_json
+            editable = not b.prefix and not b.document.is_json and _is_written(b)
             yield _Plan(a.name, found, [], notes, b.document.text if editable else "")
 
 
-_REMOVED = [
-    "NEW does not have it: deleting the CRD deletes all its objects",
-    "keep them first: `kubectl get NAME -A -o yaml`",
-    "deprecate its versions and stop serving them in a release before, to see who is left",
-]
+_NEW = "the CRD is new: apply it"
+_SERVER_SETS = frozenset("uid resourceVersion generation managedFields creationTimestamp".split())
+
+
+def _is_written(subject: Subject) -> bool:
+    """Tell a file that somebody wrote from the dump of a CRD, which is not to be applied again."""
+    assert subject.crd is not None
+    return _SERVER_SETS.isdisjoint(subject.crd.data.get("metadata") or {})
+
+
+def _removed(name: str) -> list[str]:
+    return [
+        "NEW does not have it: deleting the CRD deletes all its objects",
+        f"keep them first: `kubectl get {name} -A -o yaml`",
+        "deprecate its versions and stop serving them in a release before, to see who is left",
+    ]
+
+
+def _demand_held(old: Subject) -> None:
+    """Raise DiffError where OLD is nothing that a server can hold."""
+    from crdlint.differ import DiffError
+    from crdlint.planning import stages
+
+    assert old.crd is not None
+    held: Any = old.crd.data
+    if why := stages.unheld(held):
+        raise DiffError(
+            f"{_place(old)}: no API server holds such a CRD: {why}. Name what the cluster holds now"
+            " as OLD"
+        )
+
+
+def _refusal(new: Subject, *, alone: bool) -> str:
+    """Say why there is nothing to plan as no server takes NEW whatever it holds, or ""."""
+    from crdlint import engine, server
+    from crdlint.planning import stages
+
+    crd = new.crd
+    why = ""
+    if crd is None:
+        why = new.hits[0].message if new.hits else "it cannot be read"
+    else:
+        wanted: Any = crd.data
+        why = stages.unheld(wanted)
+        if not why and alone:
+            for problem in engine.lint(crd):
+                kinds = {kind for kind, _ in server.claims(crd, problem)}
+                if kinds - {"Warning", "Strict", "BadRequest"}:
+                    why = problem.message
+                    break
+    return f"the API server refuses NEW ({_place(new)}): {why}; see crdlint lint" if why else ""
+
+
+def _place(subject: Subject) -> str:
+    line = subject.hits[0].span.line if subject.hits else subject.locate(("spec",), key=True).line
+    return f"{subject.document.name}:{line}"
 
 
 def _documents(source: Source, notes: list[str] | None = None) -> Iterator[Any]:
@@ -189,7 +247,8 @@ def _blocks(plan: _Plan) -> Iterator[tuple[str, list[str]]]:
 
     road = plan.road
     if road is None:
-        yield "", plan.words[1:]
+        if len(plan.words) > 1:
+            yield "Before it goes", plan.words[1:]
         return
     if road.another:
         yield "Copy the objects to a new CRD", guide.copying(road)
@@ -259,7 +318,7 @@ def _as_json(plan: _Plan) -> dict[str, Any]:
     road = plan.road
     made: dict[str, Any] = {"crd": plan.name, "verdict": _heading(plan), "notes": plan.notes}
     if road is None:
-        return {**made, "safe": False, "advice": plan.words[1:], "steps": []}
+        return {**made, "safe": not _is_rough(plan), "advice": plan.words[1:], "steps": []}
     steps = [_step_as_json(road, step) for step in road.steps]
     advice = guide.copying(road) if road.another else []
     safe = not road.another and not road.hurts

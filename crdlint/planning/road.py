@@ -60,6 +60,11 @@ class Step:
         self.bridged = False  # it has a webhook whose address the user must fill in
         self.duties: list[tuple[str, str, list[str]]] = []  # (from, to, what a webhook has to do)
 
+    def change(self, road: Road) -> staging.Difference:
+        """Return what this step does to the CRD before it."""
+        before = road.old if self.number == 1 else road.steps[self.number - 2].crd
+        return staging.Difference(before, self.crd)
+
     @property
     def refused(self) -> list[Finding]:
         """Return why the server refuses this step."""
@@ -239,7 +244,17 @@ def _explain(road: Road) -> None:
     if not bridging:
         return
     step = next((s for s in bridging if ADD in s.kinds), bridging[0])
-    step.duties = duties(table_of(step.crd, road.minor))
+    known: set[tuple[str, str, str]] = set()
+    if staging.strategy_of(road.old) == "Webhook":  # it is there, and does these already
+        known = {
+            (source, target, line)
+            for source, target, lines in duties(table_of(road.old, road.minor))
+            for line in lines
+        }
+    for source, target, lines in duties(table_of(step.crd, road.minor)):
+        fresh = [line for line in lines if (source, target, line) not in known]
+        if fresh:
+            step.duties.append((source, target, fresh))
 
 
 def table_of(crd: Data, minor: int) -> Table:

@@ -75,6 +75,54 @@ class Moves:
         )
 
 
+class Difference:
+    """What one CRD does to the versions of the CRD before it.
+
+    `added`, `removed`, `deprecated`, `opened` (served from now on) and `closed` (no longer served,
+    but there) are names in the order of their CRD; `rest` says that columns, subresources or
+    selectable fields change, `conversion` how conversion does.
+    """
+
+    __slots__ = (
+        "added",
+        "before",
+        "closed",
+        "conversion",
+        "deprecated",
+        "opened",
+        "removed",
+        "rest",
+        "schemas",
+        "storage",
+        "stored",
+        "stores",
+    )
+
+    def __init__(self, old: Data, new: Data) -> None:
+        before, after = versions_of(old), versions_of(new)
+        both = [(name, before[name], after[name]) for name in after if name in before]
+        self.before = before
+        self.added = [name for name in after if name not in before]
+        self.removed = [name for name in before if name not in after]
+        self.opened = [n for n, a, b in both if b.get("served") and not a.get("served")]
+        self.closed = [n for n, a, b in both if a.get("served") and not b.get("served")]
+        self.deprecated = [n for n, a, b in both if b.get("deprecated") and not a.get("deprecated")]
+        self.stored, self.storage = storage_of(old), storage_of(new)
+        self.stores = self.stored != self.storage
+        keeps = [spec.get("preserveUnknownFields") or False for spec in (old["spec"], new["spec"])]
+        self.schemas = keeps[0] != keeps[1] or any(
+            not same_json(a.get("schema"), b.get("schema")) for _, a, b in both
+        )
+        self.rest = any(
+            not same_json(_without(a, "schema", *_FLAGS), _without(b, "schema", *_FLAGS))
+            for _, a, b in both
+        )
+        self.conversion = ""
+        if strategy_of(old) != strategy_of(new):
+            by = "by a webhook" if strategy_of(new) == "Webhook" else "without a webhook"
+            self.conversion = f"convert {by}"
+
+
 def versions_of(crd: Data) -> dict[str, Data]:
     """Return the versions of a CRD by name."""
     return {str(version.get("name")): version for version in crd["spec"].get("versions") or ()}
@@ -83,6 +131,29 @@ def versions_of(crd: Data) -> dict[str, Data]:
 def storage_of(crd: Data) -> str:
     """Return the storage version, or "" where there is none."""
     return next((name for name, v in versions_of(crd).items() if v.get("storage")), "")
+
+
+def unheld(crd: Data) -> str:
+    """Say why no API server holds such a CRD, so that there is nothing to plan, or ""."""
+    spec = crd.get("spec") or {}
+    names = spec.get("names") or {}
+    for what, there in (
+        ("metadata.name", (crd.get("metadata") or {}).get("name")),
+        ("spec.group", spec.get("group")),
+        ("spec.scope", spec.get("scope")),
+        ("spec.names.plural", names.get("plural")),
+        ("spec.names.kind", names.get("kind")),
+        ("spec.versions", spec.get("versions")),
+    ):
+        if not there:
+            return f"{what} is missing"
+    versions = [str(version.get("name") or "") for version in spec["versions"]]
+    if "" in versions:
+        return "a version has no name"
+    if len(set(versions)) < len(versions):
+        return f"{max(versions, key=versions.count)} stands there twice"
+    storage = sum(bool(version.get("storage")) for version in spec["versions"])
+    return "" if storage == 1 else f"{storage or 'no'} versions have storage: true, not one"
 
 
 def strategy_of(crd: Data) -> str:
