@@ -28,10 +28,11 @@ class Problem(rules.Problem):
 
     `field` replaces the field as users write it. Problems of one rule and message fold when the
     last names of their fields are equal; `together` replaces that name. `prunes` says that stored
-    values are lost, which no ratcheting excuses; `tightens` is filled in by the differ.
+    values are lost, which no ratcheting excuses; `spares` names effects of the rule's page that
+    this problem does not have; `tightens` is filled in by the differ.
     """
 
-    __slots__ = ("change", "field", "prunes", "tightens", "together")
+    __slots__ = ("change", "field", "prunes", "spares", "tightens", "together")
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class Problem(rules.Problem):
         field: str = "",
         together: str | None = None,
         prunes: bool = False,
+        spares: Iterable[str] = (),
         help: str = "",  # noqa: A002 - the word users see in the JSON report
     ) -> None:
         super().__init__(change.here, message, refused=refused, rule=rule, help=help)
@@ -50,6 +52,7 @@ class Problem(rules.Problem):
         self.field = field
         self.together = together
         self.prunes = prunes
+        self.spares = frozenset(spares)
         self.tightens = NOTHING
 
 

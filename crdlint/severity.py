@@ -54,7 +54,7 @@ def judge(
         effects: of the rule's page.
         held_to: versions below this stability are held to less.
     """
-    found = Judgement(severity, list(effects))
+    found = Judgement(severity, [effect for effect in effects if effect not in problem.spares])
     node = problem.change.new
     if problem.refused:
         found.severity = "error"

@@ -294,3 +294,37 @@ def test_a_new_required_status_field_is_lacked_by_every_object() -> None:
 )
 def test_patterns_are_compared_as_sets(before: str, after: str, relation: str) -> None:
     assert inclusion.compare(before, after) == relation
+
+
+ATOMIC = {"x-kubernetes-map-type": "atomic"}
+SETS = {"x-kubernetes-list-type": "set"}
+KEYED = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"]}
+STRUCT = {"type": "object", "properties": {"a": TEXT}, "required": ["a"]}
+LIST = {"type": "array", "items": TEXT}
+
+
+@pytest.mark.parametrize(
+    ("around", "apart"),
+    [
+        (lambda inner: {"type": "array", "items": inner}, False),
+        (lambda inner: {"type": "object", "properties": {"a": inner}, **ATOMIC}, False),
+        (lambda inner: {"type": "object", "additionalProperties": inner, **ATOMIC}, False),
+        (lambda inner: {"type": "object", "properties": {"a": inner}}, True),
+        (lambda inner: {"type": "object", "additionalProperties": inner}, True),
+        (
+            lambda inner: {
+                "type": "array",
+                "items": {**STRUCT, "properties": {"a": TEXT, "b": inner}},
+                **KEYED,
+            },
+            True,
+        ),
+    ],
+)
+def test_nobody_owns_a_part_of_what_is_one_value(around: Any, apart: bool) -> None:
+    harmless = [(STRUCT, {**STRUCT, **ATOMIC}), ({**LIST, **SETS}, LIST)]
+    for pair in (*harmless, *(pair[::-1] for pair in harmless[:1])):
+        assert (rules(*map(around, pair)) != ["merge-without-effect"]) is apart
+    (found,) = diff(around(LIST), around({**LIST, **SETS}))
+    assert found.rule == "list-type-to-set"
+    assert ("gitops" in found.effects) is ("lose their owner" in found.message) is apart
