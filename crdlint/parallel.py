@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 # Below this many bytes of input a second process costs more than it saves.
 WORTHWHILE = 2_000_000
@@ -51,6 +51,9 @@ def spread(parts: Sequence[Part], work: Callable[[Part], Result]) -> list[Result
     try:
         results = [work(parts[0])]
         results += [_receive(pipe) for _, pipe in children]
+    except BaseException:  # an interrupt that reached this process only, too
+        _stop(process for process, _ in children)
+        raise
     finally:
         for process, pipe in children:
             os.close(pipe)
@@ -78,6 +81,15 @@ def _start(part: Part, work: Callable[[Part], Any]) -> tuple[int, int]:
     finally:
         # Nothing of the parent's (buffers, handlers) may run a second time here.
         os._exit(status)
+
+
+def _stop(processes: Iterable[int]) -> None:
+    import contextlib
+    import signal
+
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGTERM)
 
 
 def _receive(pipe: int) -> Any:

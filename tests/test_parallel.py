@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 from hypothesis import given
@@ -35,3 +36,16 @@ def test_results_come_in_the_order_of_the_parts() -> None:
 def test_a_dead_process_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(ChildProcessError, match="--jobs 1"):
         parallel.spread([1, 2], lambda part: os._exit(3) if part == 2 else part)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork here")
+def test_an_interrupt_does_not_wait_for_the_others() -> None:
+    def work(part: int) -> None:
+        if part == 1:
+            raise KeyboardInterrupt
+        time.sleep(60)
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        parallel.spread([1, 2], work)
+    assert time.monotonic() - start < 30
