@@ -143,7 +143,7 @@ def test_what_means_the_same_is_no_change(before: Any, after: Any) -> None:
         (
             {"type": "object", "properties": {"a": TEXT}, "required": ["a"]},
             {"type": "object", "properties": {"a": {**TEXT, "default": "x"}}, "required": ["a"]},
-            ["default-added"],
+            ["required-removed-with-default"],
         ),
         (
             {"type": "object", "properties": {"a": TEXT}},
@@ -328,3 +328,13 @@ def test_nobody_owns_a_part_of_what_is_one_value(around: Any, apart: bool) -> No
     (found,) = diff(around(LIST), around({**LIST, **SETS}))
     assert found.rule == "list-type-to-set"
     assert ("gitops" in found.effects) is ("lose their owner" in found.message) is apart
+
+
+@pytest.mark.parametrize("required", [["a"], []])
+def test_a_default_of_a_required_field_changes_no_object(required: list[str]) -> None:
+    before = {"type": "object", "properties": {"a": TEXT}, "required": ["a"]}
+    after = {**before, "properties": {"a": {**TEXT, "default": "x"}}, "required": required}
+    assert rules(before, after) == ["required-removed-with-default"]
+    items = [{"type": "array", "items": side, **KEYED} for side in (before, after)]
+    assert rules(*items) == ["required-removed-with-default"]
+    assert rules({**before, "required": []}, {**after, "required": []}) == ["default-added"]

@@ -245,6 +245,7 @@ def _covers(values: list[Any], change: Change) -> bool:
     "default-removed",
     "default-removed-required",
     "list-map-key-default-changed",
+    "required-removed-with-default",
     on="schema.default",
     tightens=NOTHING,
 )
@@ -252,7 +253,11 @@ def default_changed(change: Change) -> Problems:
     text = step(change)
     node = change.new
     version = node.version
-    if is_map_key(node) and is_map_key(change.old):
+    if change.added and _is_required(change.old):  # no valid object leaves it to the default
+        if _is_required(node):  # else the end of `required` is reported, with the default
+            text = f"may be left out now, as it has the default {show(change.after)}"
+            yield Problem(change, text, rule="required-removed-with-default")
+    elif is_map_key(node) and is_map_key(change.old):
         text = f"{text}: items without this key get another identity"
         yield Problem(change, text, rule="list-map-key-default-changed")
     elif change.removed and _is_required(node):
