@@ -1,4 +1,4 @@
-"""What `lint` and `diff` are told: options, over the configuration, over the defaults."""
+"""What the commands are told: options, over the configuration, over the defaults."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def complete_rules(_: click.Context, __: click.Parameter, incomplete: str) -> li
 
 
 def _shared(*, effects: bool) -> list[Callable[[Any], Any]]:
-    """Return the options of `lint` and `diff`; `effects` tells whether findings have effects."""
+    """Return the options that are shared; `effects` tells whether findings have effects."""
     rules = {"metavar": "RULE,...", "multiple": True, "callback": read_rules}
     threshold: dict[str, Any] = {"type": click.Choice(FAIL_ON), "callback": _one_word}
     if effects:
@@ -217,7 +217,7 @@ def _one_word(_: click.Context, __: click.Parameter, text: str | None) -> list[s
 
 
 def shared(*, effects: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of `lint` and `diff`; the command gets them together, as `chosen`."""
+    """Add the options that are shared; a command gets them together, as `chosen`."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         def run(**given: Any) -> Any:
@@ -234,7 +234,7 @@ def shared(*, effects: bool = False) -> Callable[[Callable[..., Any]], Callable[
 
 
 class Chosen:
-    """What the options shared by `lint` and `diff` say; None or empty where they say nothing."""
+    """What the shared options say; None or empty where they say nothing."""
 
     color: str
     config_file: str | None
@@ -303,14 +303,16 @@ class Settings:
         """Return what the configuration says of a key, or None."""
         return self.config.get(key) if self.config else None
 
-    def finish(self, report: Report, *, diff: bool = False) -> int:
-        """Write a report in every format that was asked for, and return the exit status."""
+    def finish(
+        self, report: Report, *, diff: bool = False, outputs: list[tuple[str, str]] | None = None
+    ) -> int:
+        """Write a report, and return the exit status: as `outputs` say, else as was asked for."""
         if self.chosen.verbose:
             used = self.config.file if self.config else "none"
             options.note(f"configuration: {used}")
         return options.finish(
             report,
-            self.chosen.outputs,
+            self.chosen.outputs if outputs is None else outputs,
             self.chosen.color,
             failed(report, self.fail_on) and not self.chosen.exit_zero,
             diff=diff,
@@ -319,6 +321,23 @@ class Settings:
             statistics=self.chosen.statistics,
             suppressed=self.chosen.suppressed,
         )
+
+
+def servers(minors: list[int] | None, paths: Iterable[str]) -> list[int] | None:
+    """Return the servers to speak for: those an option names, else those of the configuration.
+
+    For commands that take no other part in it; None where neither says anything.
+    """
+    if minors is not None:
+        return minors
+    from crdlint.config import ConfigError, Finder
+
+    try:
+        config = Finder().of_run(paths)
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    text = config.get("kubernetes-version") if config else None
+    return options.read_minors(text) if text else None
 
 
 def failed(report: Report, fail_on: list[str]) -> bool:

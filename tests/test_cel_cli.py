@@ -120,3 +120,26 @@ def test_wrong_usage_is_2() -> None:
     assert crdlint("cel").returncode == 2
     assert crdlint("cel", "--kubernetes-version", "1.1", "fixtures").returncode == 2
     assert crdlint("cel", "no-such-file").returncode == 2
+
+
+def test_a_crd_that_does_not_parse_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "crd.yaml").write_text(CRD + "  foo: [\n")
+    done = crdlint("cel", tmp_path / "crd.yaml")
+    assert done.returncode == 2
+    assert "crd.yaml:" in done.stderr
+    assert "this CRD cannot be read: " in done.stderr
+
+
+def test_the_configuration_names_the_server(tmp_path: Path) -> None:
+    (tmp_path / "crdlint.toml").write_text('kubernetes-version = "1.25"\n')
+    rule = "self.all(x, isIP(x))"  # a server of 1.25 has no such function
+    (tmp_path / "crd.yaml").write_text(
+        CRD.replace("BOUND", "maxItems: 3").replace("self.size() > nothing", rule)
+    )
+    for arguments, taken in (([], False), (["--kubernetes-version", "1.37"], True)):
+        done = crdlint("cel", "--format", "json", *arguments, tmp_path / "crd.yaml")
+        assert json.loads(done.stdout)["rules"][1]["ok"] is taken
+    (tmp_path / "crdlint.toml").write_text("kubernetes-version = 3\n")
+    done = crdlint("cel", tmp_path / "crd.yaml")
+    assert done.returncode == 2
+    assert "crdlint.toml:1: kubernetes-version" in done.stderr

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from crdlint import options, settings
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -22,23 +24,22 @@ SUGGEST_FROM = 0.5  # of the budget of a rule
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
     "--kubernetes-version",
-    "version",
+    "minors",
     metavar="VERSION",
-    help="API server to speak for, such as 1.30. Default: the newest.",
+    callback=options.minors,
+    help="API server to speak for, such as 1.30; of a range the newest. Default: what the"
+    " configuration says, else the newest.",
 )
 @click.option("--all-versions", is_flag=True, help="Say which servers take each rule.")
 @click.option("--format", "style", type=click.Choice(("text", "json")), default="text")
-def cel(paths: tuple[str, ...], version: str | None, all_versions: bool, style: str) -> int:
+def cel(paths: tuple[str, ...], minors: list[int] | None, all_versions: bool, style: str) -> int:
     """Show the estimated cost of every x-kubernetes-validations rule, and its share of the budget.
 
     Rules over budget, or above half of it, come with the smallest bounds that make them affordable.
     """
     from crdlint import kubernetes, source
 
-    try:
-        minor = kubernetes.parse_range(version)[0][-1] if version else kubernetes.NEWEST
-    except kubernetes.VersionError as error:
-        raise click.BadParameter(str(error)) from None
+    minor = (settings.servers(minors, paths) or [kubernetes.NEWEST])[-1]
     report = inspect(source.find(paths), minor, all_versions=all_versions)
     for line in report["errors"]:
         click.echo(f"error: {line}", err=True)
@@ -50,7 +51,7 @@ def cel(paths: tuple[str, ...], version: str | None, all_versions: bool, style: 
     else:
         click.echo("\n".join(_lines(report)))
     if report["errors"]:
-        return 2
+        return options.WRONG
     return int(any(rule["overBudget"] or not rule["ok"] for rule in report["rules"]))
 
 
@@ -74,15 +75,25 @@ def inspect(
             errors.append(str(error))
             continue
         for part in document.read(data, source.name, wanted=reading.WANTED):
-            if part.skipped or part.error:
+            if part.skipped:
                 continue
             for subject in reading.subjects(part, minor):
                 crd = subject.crd or _from_v1beta1(subject, minor)
                 if crd is None:
+                    errors += _unread(subject)
                     continue
                 for root in crd.schemas:
                     _schema(subject, root, rules, schemas, all_versions=all_versions)
     return {"rules": rules, "schemas": schemas, "errors": errors}
+
+
+def _unread(subject: Subject) -> Iterator[str]:
+    """Say why a CRD cannot be looked into; a part of one, or a template, is none to look into."""
+    for hit in subject.hits:
+        if hit.claims:
+            at = f"{subject.document.name}:{hit.span.line}"
+            yield f"{at}: this CRD cannot be read: {hit.message}; `crdlint lint` shows the place"
+            return
 
 
 def _from_v1beta1(subject: Subject, minor: int) -> Crd | None:
