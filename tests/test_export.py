@@ -265,3 +265,48 @@ def _schema(name: str, api_version: str, kind: str) -> Any:
                 if api_version.endswith(f"/{version.get('name')}"):
                     return jsonschema.Draft7Validator(as_jsonschema.export(version).schema)
     return None
+
+
+def test_a_refusal_names_place_reason_and_cure(tmp_path: Path) -> None:
+    file = tmp_path / "crd.yaml"
+    file.write_text(crd({"type": "strign"}))
+    said = crdlint("export", file).stderr
+    assert f"{file}:14: " in said
+    assert "strign" in said
+    file.write_text("kind: CustomResourceDefinition\nspec: [\n")
+    assert f"{file}:3: " in crdlint("export", file).stderr
+    file.write_text(crd(fields(a=TEXT)).replace("k8s.io/v1", "k8s.io/v1beta1"))
+    assert f"crdlint convert --write {file}" in crdlint("export", file).stderr
+
+
+def test_two_versions_never_go_to_one_file(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(crd(fields(a=TEXT)))
+    (tmp_path / "b.yaml").write_text(crd(fields(b=TEXT)))
+    out = tmp_path / "out"
+    done = crdlint("export", tmp_path / "a.yaml", tmp_path / "b.yaml", "--output", out)
+    assert done.returncode == 2
+    assert "--file-name" in done.stderr
+    assert not out.exists()
+    (tmp_path / "b.yaml").write_text(crd(fields(a=TEXT)))
+    done = crdlint("export", tmp_path / "a.yaml", tmp_path / "b.yaml", "--output", out)
+    assert done.returncode == 0
+    assert "wrote 1 file below" in done.stderr
+
+
+def test_patterns_that_only_go_reads_are_published_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "crd.yaml"
+    file.write_text(crd(fields(a={**TEXT, "pattern": "^((?i)mon)$"})))
+    done = crdlint("export", "--format", "openapi", file)
+    assert done.returncode == 0, done.stderr
+    assert '"pattern": "^((?i)mon)$"' in done.stdout
+    assert "the pattern ^((?i)mon)$" in done.stderr
+
+
+@pytest.mark.parametrize("style", ["jsonschema", "openapi"])
+def test_deep_schemas(tmp_path: Path, style: str) -> None:
+    deep = '{"type": "object", "properties": {"a": ' * 900 + json.dumps(TEXT) + "}}" * 900
+    (tmp_path / "crd.yaml").write_text(crd("DEEP").replace('"DEEP"', deep))
+    done = crdlint("export", "--format", style, tmp_path / "crd.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "was not checked" in done.stderr
+    assert done.stdout.count('"a": {') == 900

@@ -10,10 +10,11 @@ import click
 from crdlint import options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from crdlint.reading import Subject
     from crdlint.source import Source
-    from crdlint.tree import Crd, Node
+    from crdlint.tree import Node
 
 DIALECTS = ("draft-04", "draft-07", "2020-12")
 # What kubeconform's -schema-location and the CRD catalogs of yaml-language-server look for.
@@ -88,13 +89,19 @@ def export(
         if output is None:
             click.echo(text, nl=False)
         else:
-            written[_name(version, template)] = text
+            name = _name(version, template)
+            if written.setdefault(name, text) != text:
+                raise click.UsageError(
+                    f"two versions would be written to {name}; tell them apart with --file-name"
+                    " (or export one of them alone)"
+                )
     for name, text in written.items():
         file = os.path.join(output or "", name)
         _folder(os.path.dirname(file))
         options.write(file, text)
     if output is not None:
-        options.note(f"wrote {len(written)} files below {output}")
+        files = "1 file" if len(written) == 1 else f"{len(written)} files"
+        options.note(f"wrote {files} below {output}")
     return options.CLEAN
 
 
@@ -107,11 +114,8 @@ def _versions(sources: Iterable[Source], wanted: str | None) -> Iterator[Node]:
             for subject in reading.subjects(part, kubernetes.NEWEST) if not part.skipped else ():
                 if subject.partial:
                     continue
-                if subject.crd is None or _refused(subject.crd):
-                    raise click.UsageError(
-                        f"{source.name}: the API server refuses {subject.name or 'this CRD'};"
-                        f" put it right first: crdlint lint {source.name}"
-                    )
+                if (said := _refusal(subject)) or subject.crd is None:
+                    raise click.UsageError(said)
                 yield from (
                     version
                     for version in subject.crd.root.children()
@@ -119,11 +123,24 @@ def _versions(sources: Iterable[Source], wanted: str | None) -> Iterator[Node]:
                 )
 
 
-def _refused(crd: Crd) -> bool:
+def _refusal(subject: Subject) -> str:
+    """Say where and why the API server refuses a CRD, and what to do, or ""."""
     from crdlint import engine, server
 
-    said = (claim for problem in engine.lint(crd) for claim in server.claims(crd, problem))
-    return any(kind not in ("Warning", "Strict") for kind, _ in said)
+    crd, name = subject.crd, subject.document.name
+    if crd is None:
+        hit = subject.hits[0]
+        old = hit.rule == "api-version-not-served" and "v1beta1" in hit.message
+        cure = f"crdlint {'convert --write' if old else 'lint'} {name}"
+        return f"{name}:{hit.span.line}: {hit.message}; put it right first: {cure}"
+    for problem in engine.lint(crd):
+        if any(kind not in ("Warning", "Strict") for kind, _ in server.claims(crd, problem)):
+            return (
+                f"{name}:{subject.locate(problem.place.path).line}: the API server refuses"
+                f" {crd.name or 'this CRD'}: {problem.message}; put it right first: crdlint lint"
+                f" {name}"
+            )
+    return ""
 
 
 def _jsonschema(version: Node, dialect: str, closed: bool) -> str:
@@ -131,29 +148,73 @@ def _jsonschema(version: Node, dialect: str, closed: bool) -> str:
     import jsonschema
 
     from crdlint.exporting import as_jsonschema
+    from crdlint.objects.guard import deep
 
-    made = as_jsonschema.export(version, dialect=dialect, closed=closed)
-    jsonschema.validators.validator_for(made.schema).check_schema(made.schema)
+    with deep():
+        made = as_jsonschema.export(version, dialect=dialect, closed=closed)
+    check = jsonschema.validators.validator_for(made.schema).check_schema
+    _check(check, made.schema, f"{made.kind} {made.version}")
     for field, what in made.unsaid:
         options.note(f"{made.kind} {made.version}: JSON Schema cannot say {what} of {field}")
     return _text(made.schema)
 
 
 def _openapi(version: Node) -> str:
-    """Return the OpenAPI document of a version, once the validator has taken it."""
+    """Return the OpenAPI document of a version, once the validator has taken it.
+
+    The server publishes patterns as they are, so those that only Go reads are not held against it.
+    """
     import openapi_spec_validator
 
     from crdlint.exporting import as_openapi
+    from crdlint.objects.guard import deep
 
-    made: Any = as_openapi.export(version)
-    openapi_spec_validator.validate(made)
+    what = f"{version.crd.names.get('kind')} {version.get('name')}"
+    unread: dict[str, None] = {}
+    with deep():
+        made: Any = as_openapi.export(version)
+        readable = _without_patterns(made, unread)
+    _check(openapi_spec_validator.validate, readable, what)
+    for pattern in unread:
+        options.note(f"{what}: the pattern {pattern} is read by Go, and not by all other readers")
     return _text(made)
+
+
+def _without_patterns(value: Any, unread: dict[str, None]) -> Any:
+    """Return a document without the patterns that Python does not read; list them."""
+    import re
+
+    if isinstance(value, list):
+        return [_without_patterns(item, unread) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {}
+    for key, item in value.items():
+        if key == "pattern" and isinstance(item, str):
+            try:
+                re.compile(item)
+            except re.error:
+                unread[item] = None
+                continue
+        kept[key] = _without_patterns(item, unread)
+    return kept
+
+
+def _check(check: Callable[[Any], Any], made: Any, what: str) -> None:
+    """Have a document checked; say so where it is too deep for the one who checks."""
+    try:
+        check(made)
+    except RecursionError:
+        options.note(f"{what}: it is nested too deeply for its validator, and so was not checked")
 
 
 def _text(made: Any) -> str:
     import json
 
-    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+    from crdlint.objects.guard import deep
+
+    with deep():
+        return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
 
 def _name(version: Node, template: str) -> str:
