@@ -175,7 +175,8 @@ def _judge_ignores(report: Report, policy: Policy) -> None:
 
 def of_lint(name: str) -> bool:
     """Tell whether a rule is one that `lint` looks for."""
-    return not pages.page(name).of_diff
+    page = pages.page(name)
+    return not (page.of_diff or page.of_objects)
 
 
 def lint_document(document: Document, report: Report, policy: Policy, seen: list[Crd]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from crdlint.api import Report
 
@@ -96,44 +96,6 @@ def write(file: str, text: str) -> None:
 
 def formats(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> list[tuple[str, str]]:
     return outputs(texts)
-
-
-def findings(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that every command with findings has."""
-    options = (
-        click.option(
-            "--kubernetes-version",
-            "minors",
-            metavar="VERSION",
-            callback=minors,
-            help="API server to speak for: 1.30, or a range as 1.28..1.37. Default: the newest.",
-        ),
-        click.option(
-            "--format",
-            "outputs",
-            metavar="FMT[=FILE]",
-            multiple=True,
-            callback=formats,
-            help=FORMATS_HELP,
-        ),
-        click.option(
-            "--fail-on",
-            type=click.Choice(FAIL_ON),
-            default="error",
-            show_default=True,
-            help="Lowest severity that makes the exit status 1.",
-        ),
-        click.option(
-            "--color",
-            type=click.Choice(("auto", "always", "never")),
-            default="auto",
-            show_default=True,
-            help="Colour in text; NO_COLOR and FORCE_COLOR are heeded.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 class Progress:

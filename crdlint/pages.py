@@ -132,6 +132,11 @@ class Page:
         return re.search(r"(?m)^`{3,}yaml before", self.body) is not None
 
     @property
+    def of_objects(self) -> bool:
+        """Tell whether the rule is one that `validate` looks for: its examples have objects."""
+        return re.search(r"(?m)^`{3,}yaml object", self.body) is not None
+
+    @property
     def sections(self) -> dict[str, str]:
         """Return the text of each `## ` section by its title, in the order of the page.
 

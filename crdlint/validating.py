@@ -6,12 +6,14 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from crdlint import document as documents
-from crdlint import engine, kubernetes, reading, server, shape
+from crdlint import engine, ignores, kubernetes, pages, reading, server, shape
 from crdlint.api import Report
-from crdlint.finding import order
-from crdlint.objectfindings import Given, Sheet, crd_refused, objects_in
+from crdlint.finding import EXTERNAL, order
+from crdlint.objectfindings import UNPARSED, Given, Sheet, crd_refused, objects_in
 from crdlint.objects import resource
 from crdlint.objects.served import Served
+from crdlint.policy import NOT_RUN, Policy
+from crdlint.report import is_refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
     Key = tuple[str, str]  # group and kind
     Named = tuple[str, str, str]  # group, kind and name
+
+_ALSO = (UNPARSED, "duplicate-key")  # rules of `lint` that speak of objects too
 
 __all__ = ["Judged", "ValidateError", "ValidateReport", "validate"]
 
@@ -145,6 +149,7 @@ def validate(
     strict: bool = False,
     strict_kinds: bool = False,
     status: bool = False,
+    policy: Policy | None = None,
 ) -> ValidateReport:
     """Send custom resources the way through the API servers of these versions.
 
@@ -157,6 +162,8 @@ def validate(
         strict: refuse unknown fields and duplicate keys, as `kubectl` asks for.
         strict_kinds: make an error of each object whose kind no CRD has.
         status: write to the status subresource.
+        policy: which rules count, and how much; the default profile by default. What an object
+            becomes does not depend on it.
 
     Raises:
         SourceError: a source cannot be read.
@@ -172,13 +179,16 @@ def validate(
         report.summary.files += 1
         if not os.path.isfile(source.name):
             report.texts[source.name] = data
-        for document in documents.read(data, source.name):
+        report.files.add(source.name)
+        found: Iterable[Document] = documents.read(data, source.name)
+        if ignores.WORD in data:
+            found = list(found)  # a comment may speak for what stands before it
+            report.ignores.read(found)
+        for document in found:
             report.summary.documents += 1
             run.document(document)
     report.summary.objects = len(report.judged)
-    report.findings.sort(key=order)
-    for finding in report.findings:
-        report.summary.counts[finding.severity] += 1
+    _heed(report, policy or Policy())
     if report.unknown:
         report.summary.notes.append(_unknown_kinds(report.unknown))
     if run.created:
@@ -186,6 +196,25 @@ def validate(
         text = f"{run.created} {what} no old one of the same kind and name, so it counts as created"
         report.summary.notes.append(text)
     return report
+
+
+def _heed(report: ValidateReport, policy: Policy) -> None:
+    """Leave out of a report what is not to be reported, and report the ignores without use."""
+    found, report.findings = report.findings, []
+    for finding in found:
+        here = policy.for_file(finding.spot.file)
+        if not here.settle(finding):
+            if not is_refused(finding):
+                continue
+            finding.suppressed = (EXTERNAL, NOT_RUN)
+        report.put(finding, here)
+    report.findings += report.ignores.findings(policy, of_validate)
+    report.close()
+
+
+def of_validate(name: str) -> bool:
+    """Tell whether a rule is one that `validate` looks for."""
+    return name in _ALSO or pages.page(name).of_objects
 
 
 def _unknown_kinds(unknown: Mapping[str, int]) -> str:
@@ -203,6 +232,9 @@ def _kinds(crds: Iterable[Source], report: ValidateReport) -> dict[int, dict[Key
         for document in documents.read(source.read(), source.name, wanted=reading.WANTED):
             if document.skipped:
                 continue
+            if document.error is not None:
+                _unparsed(document, report)
+                continue
             for minor, by_key in found.items():
                 for subject in reading.subjects(document, minor):
                     _keep(subject, by_key, report, minor)
@@ -212,6 +244,16 @@ def _kinds(crds: Iterable[Source], report: ValidateReport) -> dict[int, dict[Key
             " the objects, such as --crds config/crd"
         )
     return found
+
+
+def _unparsed(document: Document, report: ValidateReport) -> None:
+    """Refuse to go on without a CRD that does not parse; a template that is none yet is noted."""
+    for subject in reading.subjects(document, report.minors[0]):
+        for hit in subject.hits:
+            said = f"{document.name}:{hit.span.line}: this CRD does not parse: {hit.message}"
+            if hit.claims:
+                raise ValidateError(f"{said}; `crdlint lint` shows the place")
+            report.summary.notes.append(said)
 
 
 def _keep(subject: Subject, by_key: dict[Key, Kind], report: ValidateReport, minor: int) -> None:

@@ -143,3 +143,101 @@ def test_old_objects(folder: Path) -> None:
     before = crdlint(*arguments, "--kubernetes-version", "1.29", cwd=folder)
     assert before.returncode == 1
     assert "spec.size" in before.stdout
+
+
+BAD_OBJECT = OBJECT.replace("{size: 1}", "{size: 9, x: 1}")
+
+
+def findings(folder: Path, *arguments: str) -> tuple[int, list[tuple[str, str]]]:
+    """Return the exit status, and rule and severity of the findings of b.yaml."""
+    done = crdlint(
+        "validate", "--crds", "crds", "--format", "json", *arguments, "b.yaml", cwd=folder
+    )
+    found = json.loads(done.stdout)["findings"]
+    return done.returncode, [(finding["rule"], finding["severity"]) for finding in found]
+
+
+BOUNDS, UNKNOWN = ("object-bounds", "error"), ("object-unknown-field", "warning")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "found"),
+    [
+        ([], 1, [BOUNDS, UNKNOWN]),
+        (["--ignore", "object-bounds"], 0, [UNKNOWN]),
+        (["--select", "object-bounds"], 1, [BOUNDS]),
+        (["--severity", "object-bounds=info"], 0, [("object-bounds", "info"), UNKNOWN]),
+        (["--severity", "object-unknown-field=off"], 1, [BOUNDS]),
+        (["--ignore", "object-bounds", "--fail-on", "warning"], 1, [UNKNOWN]),
+        (["--profile", "strict", "--extend-select", "object-bounds"], 1, [BOUNDS, UNKNOWN]),
+        (["--exit-zero"], 0, [BOUNDS, UNKNOWN]),
+    ],
+)
+def test_rules_can_be_chosen(
+    folder: Path, arguments: list[str], status: int, found: list[tuple[str, str]]
+) -> None:
+    (folder / "b.yaml").write_text(BAD_OBJECT)
+    assert findings(folder, *arguments) == (status, found)
+
+
+def test_what_an_object_becomes_does_not_depend_on_rules(folder: Path) -> None:
+    (folder / "b.yaml").write_text(BAD_OBJECT)
+    arguments = ["validate", "--crds", "crds", "--ignore", "object-bounds", "b.yaml"]
+    done = crdlint(*arguments, "--format", "json", cwd=folder)
+    assert not json.loads(done.stdout)["objects"][0]["accepted"]
+    shown = crdlint(*arguments, "--show", "stored", "-q", "--statistics", cwd=folder)
+    assert shown.stdout == ""
+    assert shown.stderr.split()[:3] == ["1", "warning", "object-unknown-field"]
+    assert "object-bounds" not in shown.stderr
+
+
+def test_the_configuration_counts(folder: Path) -> None:
+    (folder / "b.yaml").write_text(BAD_OBJECT)
+    (folder / "crdlint.toml").write_text(
+        'kubernetes-version = "1.30"\n[rules]\nobject-unknown-field = "error"\n'
+        '[[ignore]]\nrule = "object-bounds"\ncrd = "widgets.example.com"\nfield = "spec.size"\n'
+        'reason = "known"\n'
+    )
+    assert findings(folder) == (1, [("object-unknown-field", "error")])
+    assert findings(folder, "--no-config") == (1, [BOUNDS, UNKNOWN])
+    (folder / "other.toml").write_text('[rules]\nobject-bounds = "off"\n')
+    assert findings(folder, "--config", "other.toml") == (0, [UNKNOWN])
+    verbose = crdlint("validate", "--crds", "crds", "-v", "b.yaml", cwd=folder)
+    assert "known" in verbose.stdout
+    assert "configuration: crdlint.toml" in verbose.stderr
+    (folder / "crdlint.toml").write_text("[rules]\nobject-bound = 1\n")
+    broken = crdlint("validate", "--crds", "crds", "b.yaml", cwd=folder)
+    assert broken.returncode == 2
+    assert "crdlint.toml:2" in broken.stderr
+
+
+def test_comments_ignore_findings_and_those_without_use_are_reported(folder: Path) -> None:
+    text = (
+        "# crdlint: ignore-file[object-unknown-field] a field to come\n"
+        f"{BAD_OBJECT}---\n{OBJECT.rstrip()}  # crdlint: ignore[object-bounds, type-required] x\n"
+    )
+    (folder / "b.yaml").write_text(text.replace("size: 9", "size: 9, copies: 2"))
+    assert findings(folder) == (1, [BOUNDS, ("unused-ignore", "warning")])
+    assert findings(folder, "--no-ignores") == (1, [BOUNDS, UNKNOWN])
+    sarif = crdlint(
+        "validate", "--crds", "crds", "--format", "sarif", "--sarif-include-suppressed", "b.yaml",
+        cwd=folder,
+    )  # fmt: skip
+    results = json.loads(sarif.stdout)["runs"][0]["results"]
+    assert [bool(result.get("suppressions")) for result in results] == [False, True, False]
+    # What lint does not look for, it does not call unused.
+    linted = crdlint("lint", "--format", "json", "b.yaml", cwd=folder)
+    (finding,) = json.loads(linted.stdout)["findings"]
+    assert finding["message"] == "nothing of type-required is found on this line"
+
+
+def test_a_crd_that_does_not_parse_ends_the_run(folder: Path) -> None:
+    (folder / "crds" / "broken.yaml").write_text(f"{CRD}  x: [\n")
+    done = crdlint("validate", "--crds", "crds", "objects/a.yaml", cwd=folder)
+    assert done.returncode == 2
+    assert "crds/broken.yaml:" in done.stderr
+    assert "this CRD does not parse" in done.stderr
+    (folder / "crds" / "broken.yaml").write_text(f"{{{{ if .x }}}}\n{CRD}{{{{ end }}}}\n")
+    done = crdlint("validate", "--crds", "crds", "objects/a.yaml", cwd=folder)
+    assert done.returncode == 0
+    assert "this Helm template is no YAML before it is rendered" in done.stderr

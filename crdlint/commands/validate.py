@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crdlint import options
+from crdlint import settings
 from crdlint.helping import STATUSES, Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crdlint.settings import Chosen, Settings
     from crdlint.validating import Judged, ValidateReport
 
 STORED, DIFF = "stored", "diff"
@@ -63,7 +64,7 @@ EXAMPLES = (
     help="Print the objects as the server stores them, or what it changes in them; the report in"
     " text then goes to stderr.",
 )
-@options.findings
+@settings.shared()
 def validate(
     paths: tuple[str, ...],
     crds: tuple[str, ...],
@@ -72,58 +73,54 @@ def validate(
     strict_kinds: bool,
     subresource: str | None,
     show: str | None,
-    minors: list[int] | None,
-    outputs: list[tuple[str, str]],
-    fail_on: str,
-    color: str,
+    chosen: Chosen,
 ) -> int:
     """Send custom resources the API server's way: prune, default, validate.
 
     OBJECT is a file, a folder, - for stdin, or REVISION:PATH of git; files may hold several
     objects, and Lists as `kubectl get -o yaml` prints them.
     """
-    if show and any(not file and name != "text" for name, file in outputs):
+    if show and any(not file and name != "text" for name, file in chosen.outputs):
         raise click.UsageError(f"--show {show} has stdout; name a file for the report, as FMT=FILE")
     from crdlint import validating
-    from crdlint.policy import fails
+    from crdlint.config import ConfigError
     from crdlint.revision import side
     from crdlint.source import SourceError
 
+    run = chosen.settle(paths)
     try:
         report = validating.validate(
             [source for path in crds for source in side(path)],
             [source for path in paths for source in side(path)],
-            minors=minors,
+            minors=run.minors,
             olds=[source for path in olds for source in side(path)] if olds else None,
             strict=strict,
             strict_kinds=strict_kinds,
             status=subresource == "status",
+            policy=run.policy,
         )
-    except (SourceError, validating.ValidateError) as error:
+    except (SourceError, ConfigError, validating.ValidateError) as error:
         raise click.UsageError(str(error)) from None
-    failed = fails(report.findings, fail_on)
-    if show is None:
-        return options.finish(report, outputs, color, failed)
-    return _finish(report, outputs, color, show, failed=failed)
+    return run.finish(report) if show is None else _finish(report, run, show)
 
 
-def _finish(
-    report: ValidateReport,
-    outputs: list[tuple[str, str]],
-    color: str,
-    show: str,
-    *,
-    failed: bool,
-) -> int:
+def _finish(report: ValidateReport, run: Settings, show: str) -> int:
     """Print what becomes of the objects on stdout, and the report beside it."""
     from crdlint.report import render
 
-    status = options.finish(report, [pair for pair in outputs if pair[1]], color, failed)
-    if ("text", "") in outputs:
-        # The colours of stdout say nothing about stderr.
-        click.echo(
-            render("text", report, color=color == "always", texts=report.texts), nl=False, err=True
+    chosen = run.chosen
+    status = run.finish(report, outputs=[pair for pair in chosen.outputs if pair[1]])
+    if ("text", "") in chosen.outputs:
+        text = render(
+            "text",
+            report,
+            color=chosen.color == "always",  # the colours of stdout say nothing about stderr
+            quiet=chosen.quiet,
+            verbose=chosen.verbose,
+            statistics=chosen.statistics,
+            texts=report.texts,
         )
+        click.echo(text, nl=False, err=True)
     for text in _stored(report.judged) if show == STORED else _changes(report.judged):
         sys.stdout.write(text)
     sys.stdout.flush()
