@@ -34,17 +34,19 @@ _PRUNING = frozenset(
 )
 _DEFAULTS = ("default-", "field-added-with-default", "field-added-required-with-default")
 _DEFAULT_LATER = "required-added-with-default"
+_RENAMED = "field-renamed"
 _EVERYWHERE = frozenset((".apiVersion", ".kind", ".metadata"))
 
 
 class Way:
-    """What becomes of a field from one version to another: a verdict, and why."""
+    """What becomes of a field from one version to another: a verdict, why, and its other name."""
 
-    __slots__ = ("verdict", "why")
+    __slots__ = ("renamed", "verdict", "why")
 
     def __init__(self, verdict: str = LOSSLESS, why: Iterable[str] = ()) -> None:
         self.verdict = verdict
         self.why = list(why)
+        self.renamed = ""
 
 
 class Line:
@@ -129,14 +131,24 @@ def _compare(made: Table, source: Node, target: Node) -> None:
         verdict = _verdict(problem)
         if verdict == LOSSLESS or problem.change.new.kind != "schema":
             continue
-        field = differ.field_of(problem)
+        field = _field(problem)
         line = made.lines.get(field) or made.lines.setdefault(field, Line(field))
         way = line.ways.setdefault(key, Way())
         way.verdict = max(way.verdict, verdict, key=VERDICTS.index)
+        if problem.rule == _RENAMED:
+            way.renamed = differ.field_of(problem)
         absent = problem.rule == "field-removed"
         why = f"{key[1]} lacks it" if absent else problem.message
         if why not in way.why:
             way.why.append(why)
+
+
+def _field(problem: Problem) -> str:
+    """Return the field that a change is about, by the name that the source has for it."""
+    if problem.rule != _RENAMED:
+        return differ.field_of(problem)
+    change = problem.change
+    return f"{change.new.field}.{change.old_keys[-1]}"
 
 
 def _alone(crd: Crd, version: Node) -> Crd:
@@ -190,7 +202,10 @@ def _shown(value: Any) -> str:
 
 def duty(line: Line, source: str, target: str) -> str:
     """Say what a conversion webhook has to do with a field on a way, or "" for nothing."""
-    verdict = line.ways[source, target].verdict if (source, target) in line.ways else LOSSLESS
+    way = line.ways.get((source, target)) or Way()
+    verdict = way.verdict
+    if way.renamed:
+        return f"carry {line.field} of {source} over to {way.renamed} of {target}"
     if verdict == LOSSY:
         return f"keep {line.field} of {source}, for instance in an annotation, and give it back"
     if verdict == REFUSED:

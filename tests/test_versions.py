@@ -109,3 +109,36 @@ def test_wrong_usage_is_2(tmp_path: Path) -> None:
     assert crdlint("versions", tmp_path / "none.yaml").returncode == 2
     (tmp_path / "other.yaml").write_text("kind: ConfigMap\napiVersion: v1\n")
     assert "no CustomResourceDefinition" in crdlint("versions", tmp_path / "other.yaml").stderr
+
+
+def test_a_renamed_field_goes_by_the_name_that_the_source_has(tmp_path: Path) -> None:
+    urls = {"type": "array", "items": TEXT, "description": "Places to look at, in order."}
+    crd = table(tmp_path, {"urlList": urls, "a": TEXT}, {"urls": urls, "a": TEXT})
+    assert ways(crd)[".spec.urlList"] == ("lossy", "lossless")
+    assert ways(crd)[".spec.urls"] == ("lossless", "lossy")
+    duties = [way["webhook"] for line in crd["fields"] for way in line["ways"] if way["webhook"]]
+    assert duties == [
+        "carry .spec.urlList of v1beta1 over to .spec.urls of v1",
+        "carry .spec.urls of v1 over to .spec.urlList of v1beta1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (HEAD + version("v1") + version("v1"), ":8: two versions are named v1"),
+        (HEAD + "  - served: true\n    storage: true\n", ":8: a version has no name"),
+        (HEAD.replace("versions:", "versions: []"), ":8: there is no version"),
+        ("kind: CustomResourceDefinition\nspec: [\n", ":3: "),
+        (HEAD.replace("k8s.io/v1", "k8s.io/v1beta1"), "crdlint convert --write"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error_and_the_rest_is_shown(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    (tmp_path / "b.yaml").write_text(HEAD + version("v1", a=TEXT))
+    done = crdlint("versions", tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "v1 is the only version" in done.stdout

@@ -11,6 +11,7 @@ from crdlint import options
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from crdlint.reading import Subject
     from crdlint.source import Source
     from crdlint.tree import Node
     from crdlint.versiontable import Line, Table
@@ -35,24 +36,32 @@ def versions(paths: tuple[str, ...], every: bool, style: str) -> int:
     """
     from crdlint import source
 
+    tables: list[tuple[str, Table]] = []
+    unread = 0
     try:
-        tables = list(_tables(source.find(paths)))
+        for name, found in _tables(source.find(paths)):
+            if isinstance(found, str):
+                unread += 1
+                click.echo(f"error: {found}", err=True)
+            else:
+                tables.append((name, found))
     except source.SourceError as error:
         raise click.UsageError(str(error)) from None
-    if not tables:
+    if not tables and not unread:
         options.note("no CustomResourceDefinition found")
     if style == "json":
         import json
 
         shown = [_as_json(name, table, every=every) for name, table in tables]
         click.echo(json.dumps({"version": 1, "crds": shown}, indent=1, ensure_ascii=False))
-    else:
+    elif tables:
         lines = _markdown if style == "markdown" else _text
         click.echo("\n\n".join("\n".join(lines(n, t, every=every)) for n, t in tables))
-    return options.CLEAN
+    return options.WRONG if unread else options.CLEAN
 
 
-def _tables(sources: Iterable[Source]) -> Iterator[tuple[str, Table]]:
+def _tables(sources: Iterable[Source]) -> Iterator[tuple[str, Table | str]]:
+    """Yield the file and the table of each CRD, or why there is none."""
     from crdlint import document, kubernetes, reading, versiontable
 
     for source in sources:
@@ -60,14 +69,30 @@ def _tables(sources: Iterable[Source]) -> Iterator[tuple[str, Table]]:
             if part.skipped:
                 continue
             for subject in reading.subjects(part, kubernetes.NEWEST):
-                if subject.crd is not None and not subject.partial:
+                if subject.partial:
+                    continue
+                if why := _unread(subject):
+                    yield source.name, why
+                elif subject.crd is not None:
                     yield source.name, versiontable.table(subject.crd)
-                elif not subject.partial:
-                    options.note(f"{source.name}: {_unread(subject)}; crdlint lint says more")
 
 
-def _unread(subject: Any) -> str:
-    return subject.hits[0].message if subject.hits else "the document is no CRD that can be read"
+def _unread(subject: Subject) -> str:
+    """Say where and why the versions of a CRD cannot be held against each other, or ""."""
+    name, crd = subject.document.name, subject.crd
+    if crd is None:
+        hit = subject.hits[0]
+        old = hit.rule == "api-version-not-served" and "v1beta1" in hit.message
+        cure = f"crdlint convert --write {name}" if old else "crdlint lint says more"
+        return f"{name}:{hit.span.line}: {hit.message}; {cure}"
+    names = [version.get("name") for version in crd.root.children()]
+    why = ""
+    if not names or not all(names):
+        why = "a version has no name" if names else "there is no version"
+    elif len(set(names)) < len(names):
+        why = f"two versions are named {max(names, key=names.count)}"
+    line = subject.locate(("spec", "versions"), key=True).line
+    return f"{name}:{line}: {why}; crdlint lint says more" if why else ""
 
 
 def _names(table: Table) -> list[str]:

@@ -286,8 +286,8 @@ class _Writer:
             made["required"] = needed
         if isinstance(schema.get("items"), dict):
             items = schema["items"]
-            absent = items.get("default") is not None
-            made["items"] = self.write(items, (*path, "items"), required=not absent)
+            free = items.get("default") is not None or _takes_null(items)
+            made["items"] = self.write(items, (*path, "items"), required=not free)
         rest = schema.get("additionalProperties")
         if isinstance(rest, dict):
             key = "additionalProperties"
@@ -325,6 +325,11 @@ class _Writer:
             kinds = made["type"] if isinstance(made["type"], list) else [made["type"]]
             made["type"] = [*kinds, "null"]
         return made
+
+
+def _takes_null(items: Schema) -> bool:
+    """Tell whether null may be an item: nothing but type and enum looks at it there."""
+    return not any(items.get(key) for key in ("type", "enum", "x-kubernetes-int-or-string"))
 
 
 def _is_map(schema: Schema) -> bool:
