@@ -184,6 +184,7 @@ def _read_v1beta1(subject: Subject, options: Options) -> None:
         decoded = shape.shape(shape.from_v1beta1(data), minor=options.minor)
         if decoded.error is None:
             subject.crd = Crd(decoded.crd, subject.document, item=subject.item, minor=options.minor)
+            subject.respell = lambda path: shape.place_in_v1beta1(path, data)
 
 
 def _assume(crd: Crd, options: Options) -> None:

@@ -12,7 +12,7 @@ from crdlint.rule import declare
 from crdlint.tree import Crd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Protocol
 
     from crdlint.document import Document, Path, Span
@@ -90,7 +90,7 @@ class Hit:
 class Subject:
     """One CRD of a document: the tree to check, or None where it could not be read."""
 
-    __slots__ = ("crd", "document", "hits", "item", "name", "partial", "prefix")
+    __slots__ = ("crd", "document", "hits", "item", "name", "partial", "prefix", "respell")
 
     def __init__(self, document: Document, item: int | None, prefix: Path) -> None:
         self.document = document
@@ -100,11 +100,15 @@ class Subject:
         self.name = ""
         self.partial = False
         self.hits: list[Hit] = []
+        # How the document spells a path of the CRD, where it is written as another version.
+        self.respell: Callable[[Path], Path] | None = None
 
     def locate(
         self, path: Path, *, key: bool = False, within: tuple[int, int] | None = None
     ) -> Span:
         """Return the span of a place in this CRD; `within` is a line and column of its text."""
+        if self.respell is not None:
+            path = self.respell(path)
         return self.document.locate((*self.prefix, *path), key=key, within=within)
 
 

@@ -363,6 +363,18 @@ def from_v1beta1(data: Mapping[str, Any]) -> dict[str, Any]:
     return new
 
 
+def place_in_v1beta1(path: Path, data: Mapping[str, Any]) -> Path:
+    """Return where a v1beta1 CRD, undecoded, has what stands at a path of the v1 it means."""
+    spec = data.get("spec")
+    if path[:2] != ("spec", "versions") or not isinstance(spec, dict):
+        return path
+    place, rest = path[3:4], path[4:]
+    for key, moved in _MOVED.items():
+        if place == (moved,) and spec.get(key) is not None:
+            return ("spec", key, *("JSONPath" if step == "jsonPath" else step for step in rest))
+    return path if spec.get("versions") else ("spec", "version")
+
+
 def _version_from_v1beta1(version: Any, top: Mapping[str, Any]) -> Any:
     if version is None:
         version = {}
