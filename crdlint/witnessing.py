@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from crdlint.changes import PRESERVE, RULES
 from crdlint.objects.sample import ImpossibleError
 from crdlint.objects.served import Served
-from crdlint.objects.shown import CONVERT, SCALE, WHOLE, Goal, Witness, shown
+from crdlint.objects.shown import CONVERT, DEMANDS, SCALE, WHOLE, Goal, Witness, shown
 from crdlint.objects.witness import Search
 from crdlint.tree import ABSENT
 
@@ -106,8 +106,12 @@ def _unknown_field(known: Witnesses, problem: Problem) -> Witness | None:
 
 
 def _whole_schema(known: Witnesses, problem: Problem) -> Witness | None:
+    """Return an object that a new schema refuses, or prunes where pruning is not older or newer."""
     search = known.search(problem.change.pair.version)
-    return None if search is None else search.find(Goal([], WHOLE))
+    if search is None:
+        return None
+    kept = known.old.spec.get("preserveUnknownFields")
+    return search.find(Goal([], DEMANDS)) or (None if kept else search.find(Goal([], WHOLE)))
 
 
 def _no_schema(known: Witnesses, problem: Problem) -> Witness | None:

@@ -133,6 +133,50 @@ def test_v1beta1_on_the_old_side_is_read_as_the_v1_it_means() -> None:
     assert claims(diff(crd(), old)) == {("NotServed", "apiVersion")}
 
 
+V1BETA1 = """\
+apiVersion: apiextensions.k8s.io/v1beta1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  version: v1
+  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+  scope: Namespaced
+  additionalPrinterColumns:
+  - name: Size
+    type: string
+    JSONPath: .a
+  validation:
+    openAPIV3Schema:
+      type: object
+      properties:
+        a: {type: string}
+"""
+
+
+def test_a_change_from_v1beta1_shows_where_it_was() -> None:
+    found = compare(V1BETA1, json.dumps(crd(versions=[("v2", True, True, {"type": "object"})])))
+    lines = {f.rule: f.old.line for f in found if f.old}
+    assert lines["version-removed"] == 6
+    body = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    found = compare(V1BETA1, json.dumps(crd(versions=[("v1", True, True, body)])))
+    lines = {f.rule: f.old.line for f in found if f.old}
+    assert lines["type-changed"] == 17
+    assert lines["printer-column-removed"] == 10
+
+
+def test_a_first_schema_prunes_only_where_that_is_not_said_of_the_crd() -> None:
+    old = V1BETA1.partition("  additionalPrinterColumns")[0]
+    plain: dict[str, Any] = {"type": "object"}
+    found = diff(old, crd(versions=[("v1", True, True, plain)]))
+    assert "schema-added" not in rules(found)
+    body = {**plain, "properties": {"spec": plain}}
+    found = diff(old, crd(versions=[("v1", True, True, body)]))
+    (added,) = (f for f in found if f.rule == "schema-added")
+    assert "pruned" not in added.message
+    assert added.witnessed["after"]["refused"][0]["field"] == "spec"
+
+
 def test_lists_and_many_documents() -> None:
     other = crd(metadata={"name": "gadgets.example.com"}, names={"plural": "gadgets"})
     bundle = {"apiVersion": "v1", "kind": "List", "items": [crd(), other]}

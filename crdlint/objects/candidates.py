@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint.objects.probes import PROBES, probe, unknown_name, violate, with_field, with_unknown
 from crdlint.objects.sample import PRESERVE, RULES, Ask, ImpossibleError
-from crdlint.objects.shown import JUNCTORS, SCALE, WHOLE
+from crdlint.objects.shown import DEMANDS, JUNCTORS, SCALE, WHOLE
 from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Candidates:
                 yield from islice(sampler.values(ask), 3)
             elif key == SCALE:
                 yield from (-1, 2**31, "example", *sampler.values(ask))
-            elif key == WHOLE:
+            elif key in (WHOLE, DEMANDS):
                 yield from violate(sampler, ask, against)
             if key in (PRESERVE, WHOLE, "additionalProperties"):
                 yield from with_unknown(sampler, ask, against)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     Schema = Mapping[str, Any]
 
 CREATE, STATUS, UPDATE, CONVERT = "create", "status", "update", "convert"
-# Goals that are no keyword: a path of the scale subresource, a schema as a whole.
-SCALE, WHOLE = "scale", "schema"
+# Goals that are no keyword: a path of the scale subresource, a schema as a whole, and what it
+# refuses.
+SCALE, WHOLE, DEMANDS = "scale", "schema", "demands"
 JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
 SKIPPED = "rules-skipped"  # said beside the errors that keep the server from running rules
 _ANY: frozenset[str] = frozenset()
@@ -34,7 +35,8 @@ _SHOWN = {
     "nullable": frozenset(("type", "enum")),
     "x-kubernetes-embedded-resource": frozenset(("typemeta", "metadata", "decode")),
     "x-kubernetes-list-map-keys": frozenset(("x-kubernetes-list-type",)),
-    **dict.fromkeys(("type", "properties", "items", "additionalProperties", PRESERVE, WHOLE), _ANY),
+    **dict.fromkeys(("type", "properties", "items", "additionalProperties", PRESERVE), _ANY),
+    **dict.fromkeys((WHOLE, DEMANDS), _ANY),
 }
 _MOST_CHANGES = 5
 
@@ -135,7 +137,7 @@ def shown(
 
 
 # A change of these shows in an error, never in what is pruned or defaulted.
-_STRICT = (frozenset(PROBES) | {RULES}) - {
+_STRICT = (frozenset(PROBES) | {RULES, DEMANDS}) - {
     "nullable",
     "properties",
     "additionalProperties",

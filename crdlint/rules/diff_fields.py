@@ -407,9 +407,26 @@ def schema_changed(change: Change) -> Problems:
     if change.removed:
         text = "the schema is gone: nothing is validated or defaulted any more"
         yield Problem(change, text, rule="schema-removed")
-    else:
+    elif not change.old.crd.spec.get("preserveUnknownFields"):
         text = "the schema is new: what it does not name is pruned, what breaks it is refused"
         yield Problem(change, text, rule="schema-added")
+    elif change.new.crd.spec.get("preserveUnknownFields") or _refuses(change.after):
+        # Where pruning begins, it does so for all versions, which is reported of the CRD.
+        yield Problem(
+            change,
+            "the schema is new: what breaks it is refused",
+            rule="schema-added",
+            help="Send the stored objects through it first, with --objects.",
+        )
+
+
+def _refuses(schema: Mapping[str, Any]) -> bool:
+    """Tell whether the schema of a version refuses any object."""
+    harmless = {"type", "properties", PRESERVE, *DOCUMENTATION}
+    fields = schema.get("properties") or {}
+    return not harmless.issuperset(schema) or any(
+        _demands(field) for name, field in fields.items() if name not in _BY_ITSELF
+    )
 
 
 _REFUSED = "$ref $schema id definitions dependencies patternProperties additionalItems uniqueItems"
