@@ -204,12 +204,12 @@ def load(file: str) -> Config:
 
     try:
         with open(file, "rb") as stream:
-            text = stream.read().decode("utf-8")
+            text = stream.read().decode("utf-8-sig")  # with the mark that some editors write
         data: Any = tomllib.loads(text)
     except OSError as error:
         raise ConfigError(f"{file}: the configuration cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file}: the configuration is not UTF-8: {error.reason}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file}: the configuration is not UTF-8; save it so") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(_no_toml(file, str(error), text)) from None
     top: tuple[str, ...] = ()
