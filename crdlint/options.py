@@ -70,28 +70,42 @@ def coloured(choice: str) -> bool:
 
 
 def write(file: str, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all; what is no file, such as a pipe, is written to in place."""
     import os
-    import tempfile
 
-    folder = os.path.dirname(file) or "."
     try:
-        handle, name = tempfile.mkstemp(dir=folder, prefix=".crdlint-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
+        if os.path.exists(file) and not os.path.isfile(file):
+            with open(file, "w", encoding="utf-8", newline="\n") as out:
                 out.write(text)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
-            os.replace(name, os.path.realpath(file))
-        except BaseException:
-            os.unlink(name)
-            raise
+        else:
+            _replace(os.path.realpath(file), text)
     except OSError as error:
         raise click.UsageError(
             f"{file} cannot be written: {error.strerror}; name a file in a folder that exists "
             "and that you may write to"
         ) from None
+
+
+def _replace(file: str, text: str) -> None:
+    """Put a new file in the place of an old one, with its permissions, or those of any new one."""
+    import os
+    import tempfile
+
+    try:
+        mode = os.stat(file).st_mode & 0o7777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    handle, name = tempfile.mkstemp(dir=os.path.dirname(file), prefix=".crdlint-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
+            out.write(text)
+        os.chmod(name, mode)
+        os.replace(name, file)
+    except BaseException:
+        os.unlink(name)
+        raise
 
 
 def formats(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from command import BAD, GOOD, ROOT, report, rules
+from command import BAD, GOOD, ROOT, crdlint, report, rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,3 +108,39 @@ def test_a_current_folder_that_is_gone(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "the current folder is gone; change to one that exists" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_configuration_as_windows_editors_write_it(tmp_path: Path) -> None:
+    (tmp_path / "crd.yaml").write_text(BAD)
+    text = '[rules]\r\ntype-not-supported = "info"\r\n'
+    (tmp_path / "crdlint.toml").write_bytes(text.encode("utf-8-sig"))
+    (finding,) = report("lint", "crd.yaml", cwd=tmp_path)["findings"]
+    assert finding["severity"] == "info"
+    (tmp_path / "crdlint.toml").write_bytes(text.encode("utf-16"))
+    done = crdlint("lint", "crd.yaml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "crdlint.toml: the configuration is not UTF-8; save it so" in done.stderr
+
+
+def test_what_is_no_file_is_written_to_in_place(tmp_path: Path) -> None:
+    (tmp_path / "crd.yaml").write_text(BAD)
+    done = run(tmp_path, "$crdlint lint crd.yaml --format json=/dev/stdout | head -c 12")
+    assert done.stdout == '{"version": '
+    os.mkfifo(tmp_path / "pipe")
+    done = run(tmp_path, "cat pipe & $crdlint lint crd.yaml --format json=pipe; wait")
+    assert json.loads(done.stdout)["version"] == 1
+    assert (tmp_path / "pipe").is_fifo()
+    done = run(tmp_path, "$crdlint lint crd.yaml --format json=.")
+    assert done.returncode == 2
+    assert ". cannot be written: Is a directory" in done.stderr
+
+
+def test_a_report_keeps_the_permissions_of_the_file_before(tmp_path: Path) -> None:
+    (tmp_path / "crd.yaml").write_text(BAD)
+    (tmp_path / "report.json").write_text("old")
+    (tmp_path / "report.json").chmod(0o640)
+    (tmp_path / "link.json").symlink_to("report.json")
+    run(tmp_path, "$crdlint lint crd.yaml --format json=link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "report.json").read_text() != "old"
+    assert (tmp_path / "report.json").stat().st_mode & 0o777 == 0o640
