@@ -20,6 +20,8 @@ _ABOUT = (
     "Findings of `crdlint lint` that are known. They are matched by fingerprint, not by line. "
     "Write them anew with --update-baseline."
 )
+# A file that is none is never written over: it may be another one, named by mistake.
+_ANEW = "name another file, or remove it and write it anew with --update-baseline"
 
 declare(UNUSED)
 
@@ -168,22 +170,20 @@ def read(file: str) -> Baseline:
     try:
         with open(file, encoding="utf-8") as stream:
             text = stream.read()
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
+    except OSError as error:
         raise BaselineError(
-            f"{file}: the baseline cannot be read: {why}; write one with --update-baseline"
+            f"{file}: the baseline cannot be read: {error.strerror};"
+            " write one with --update-baseline"
         ) from None
+    except ValueError:
+        raise BaselineError(f"{file}: the baseline is not UTF-8; {_ANEW}") from None
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BaselineError(
-            f"{file}: the baseline is no JSON: {error}; write it anew with --update-baseline"
-        ) from None
+        raise BaselineError(f"{file}: the baseline is no JSON: {error}; {_ANEW}") from None
     rows = data.get("findings") if isinstance(data, dict) else None
     if not isinstance(rows, list) or data.get("version") != VERSION:
-        raise BaselineError(
-            f"{file}: this is no baseline of version {VERSION}; write one with --update-baseline"
-        )
+        raise BaselineError(f"{file}: this is no baseline of version {VERSION}; {_ANEW}")
     lines = text.split("\n")
     return Baseline(_entries(rows, lines, file), file=file)
 
@@ -192,7 +192,8 @@ def _entries(rows: list[Any], lines: list[str], file: str) -> Iterator[Entry]:
     start = 0
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict) or not isinstance(row.get("fingerprint"), str):
-            raise BaselineError(f"{file}: entry {number} of the baseline has no fingerprint")
+            said = f"{file}: entry {number} of the baseline has no fingerprint; {_ANEW}"
+            raise BaselineError(said)
         here = (i for i in range(start, len(lines)) if row["fingerprint"] in lines[i])
         start = next(here, start)
         yield Entry(row, start + 1)

@@ -144,3 +144,19 @@ def test_a_report_keeps_the_permissions_of_the_file_before(tmp_path: Path) -> No
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "report.json").read_text() != "old"
     assert (tmp_path / "report.json").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 2}', "\udcff", '{"x":' * 5000])
+def test_a_baseline_that_is_none_is_not_written_over(tmp_path: Path, text: str) -> None:
+    (tmp_path / "crd.yaml").write_text(BAD)
+    known = tmp_path / "known.json"
+    known.write_bytes(text.encode(errors="surrogateescape"))
+    before = known.read_bytes()
+    for more in ([], ["--update-baseline"]):
+        done = crdlint("lint", "crd.yaml", "--baseline", "known.json", *more, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "remove it and write it anew with --update-baseline" in done.stderr
+    assert known.read_bytes() == before
+    known.unlink()
+    done = crdlint("lint", "crd.yaml", "--baseline", "known.json", *more, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "note: known.json has 1 finding now\n")

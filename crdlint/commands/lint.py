@@ -170,7 +170,8 @@ def _update(file: str, report: Report, chosen: Chosen) -> int:
     known = baseline.read(file) if os.path.exists(file) else baseline.Baseline((), file=file)
     options.write(file, known.updated(report))
     if not chosen.quiet:
-        options.note(f"{file} has {len(report.findings)} findings now")
+        count = len(report.findings)
+        options.note(f"{file} has {count} {'finding' if count == 1 else 'findings'} now")
     for line in report.errors:
         click.echo(f"error: {line}", err=True)
     return options.WRONG if report.errors else options.CLEAN
