@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from crdlint.changes import Bound, json_equal
 from crdlint.diffrule import NOTHING, VALUE, Problem, diff, property_of, show, step
 from crdlint.rules.diff_fields import is_map_key
-from crdlint.rules.implied import limit_implied, pattern_implied
+from crdlint.rules.diff_implied import limit_implied, pattern_implied
 from crdlint.tree import ABSENT
 
 if TYPE_CHECKING:
