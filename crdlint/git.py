@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
+from typing import TYPE_CHECKING
 
 from crdlint.source import SourceError
+
+if TYPE_CHECKING:
+    import subprocess
 
 
 def ask(*arguments: str) -> str | None:
@@ -16,6 +19,8 @@ def ask(*arguments: str) -> str | None:
 
 def run(command: list[str], text: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
     """Run a git command with some bytes as its input; raise SourceError where it does not start."""
+    import subprocess  # several milliseconds that a run without git need not pay
+
     environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
     try:
         return subprocess.run(  # noqa: S603 - a list, never a shell
@@ -50,6 +55,8 @@ def demand_commit(revision: str) -> None:
 
 def unknown_revision(revision: str, asked: str) -> SourceError:
     """Return the error for a revision that git does not know."""
+    if revision == "HEAD":
+        return SourceError(asked, "the repository has no commit yet", "commit, or name files")
     return SourceError(
         asked,
         f"there is no such file, and git knows no revision {revision!r}{shallow()}",

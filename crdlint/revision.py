@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from typing import TYPE_CHECKING
 
 from crdlint import git, source
@@ -276,6 +275,8 @@ def cluster(name: str) -> Source:
 
 def _from_cluster(name: str, shown: str) -> bytes:
     command = ["kubectl", "get", "customresourcedefinition", name, "-o", "json"]
+    import subprocess
+
     try:
         found = subprocess.run(command, capture_output=True, check=False)  # noqa: S603
     except FileNotFoundError:
