@@ -304,6 +304,36 @@ def test_served_versions_only_where_it_got_worse() -> None:
     assert lost.field == ".b"
 
 
+def test_versions_that_disagree_alike_are_named_together() -> None:
+    def said(field: Any, other: Any) -> list[tuple[str, str]]:
+        one, two = ({"type": "object", "properties": {"a": side}} for side in (field, other))
+        stored = ("v1", True, True, one)
+        new = [("v1beta1", True, False, two), ("v1beta2", True, False, two), stored]
+        found = diff(crd(versions=[stored]), crd(versions=new))
+        return [(f.rule, f.message) for f in found if f.rule.startswith("served-versions-")]
+
+    refuses = "what one takes the other refuses"
+    either = {"x-kubernetes-int-or-string": True}
+    assert said(TEXT, TEXT) == []
+    assert said(TEXT, either) == [
+        (
+            "served-versions-constraint-conflict",
+            f"v1beta1 and v1beta2 have a wider type than v1: {refuses}",
+        )
+    ]
+    lone = {"type": "object", "properties": {"b": TEXT}}
+    assert said({**lone, "required": ["b"]}, lone) == [
+        (
+            "served-versions-required-conflict",
+            f"required in v1, but not in v1beta1 or v1beta2: {refuses}",
+        )
+    ]
+    atomic = {"x-kubernetes-map-type": "atomic"}
+    assert said({**lone, **atomic}, lone)[0][0] == "served-versions-topology-conflict"
+    parts = [{"type": "array", "items": side} for side in (lone, {**lone, **atomic})]
+    assert said(*parts) == []
+
+
 def test_findings_are_sorted_and_stable() -> None:
     old, new = (
         schema(body(TEXT)),

@@ -8,6 +8,7 @@ from crdlint import pages
 from crdlint.changes import LIST_TYPE, MAP_TYPE, RULES, Change, Pair, kinds_of, schema_changes
 from crdlint.diffrule import Problem, diff, settle
 from crdlint.rules.diff_fields import keeps_unknown
+from crdlint.rules.diff_topology import owned_apart
 from crdlint.rules.diff_values import LIMITS
 from crdlint.rules.diff_versions import storage_version
 
@@ -37,6 +38,8 @@ _CONSTRAINTS = frozenset(
     )
 )
 
+_REFUSES = "what one takes the other refuses"
+
 
 def _schemas(crd: Crd) -> dict[str, Node]:
     """Return the schemas of the storage version and of all served ones, by version."""
@@ -52,24 +55,27 @@ def _strategy(crd: Crd) -> str:
     return str((crd.spec.get("conversion") or {}).get("strategy") or "None")
 
 
-def conflicts(crd: Crd) -> dict[Conflict, tuple[Change, str]]:
-    """Return where served versions disagree with the storage version, and what comes of it."""
+def conflicts(crd: Crd) -> dict[Conflict, tuple[Change, str, str]]:
+    """Return where served versions disagree with the storage version.
+
+    Each with its spot, the version that disagrees, and a text with room for several of them.
+    """
     schemas = _schemas(crd)
     stored = storage_version(crd)
     if _strategy(crd) != "None" or stored not in schemas or crd.hoisted("schema"):
         return {}
-    found: dict[Conflict, tuple[Change, str]] = {}
+    found: dict[Conflict, tuple[Change, str, str]] = {}
     for name, schema in schemas.items():
         if name == stored:
             continue
         one, other = sorted((stored, name))
         for change in schema_changes(Pair(schemas[stored], schema, None)):
-            for rule, field, spot, text in _conflict(change, stored, name):
-                found.setdefault((rule, one, other, field), (spot, text))
+            for rule, field, spot, text in _conflict(change, stored):
+                found.setdefault((rule, one, other, field), (spot, name, text))
     return found
 
 
-def _conflict(change: Change, stored: str, name: str) -> Iterator[tuple[str, str, Change, str]]:
+def _conflict(change: Change, stored: str) -> Iterator[tuple[str, str, Change, str]]:
     """Yield rule, field, spot and text of what a difference between two versions means."""
     node = change.new
     old_side = Change(_alone(change.old), change.key, new_keys=change.old_keys, name=change.name)
@@ -77,31 +83,36 @@ def _conflict(change: Change, stored: str, name: str) -> Iterator[tuple[str, str
     if change.key == "properties" and not node.junctor:
         field = f"{node.field}.{change.name}"
         if change.removed and not keeps_unknown(node):
-            text = f"{stored} has it, {name} has not: an update through {name} removes it"
+            text = f"{stored} has it, {{have}} not: an update through {{or}} removes it"
             yield "served-versions-field-lost", field, old_side, text
         elif change.added and not keeps_unknown(change.old):
-            text = f"{name} has it, but {stored}, the storage version, has not: it is never stored"
+            text = f"{{have}} it, but {stored}, the storage version, has not: it is never stored"
             yield "served-versions-field-lost", field, new_side, text
     elif change.key == "type" and not node.junctor:
         a, b = kinds_of(change.old.data), kinds_of(node.data)
         if a and b and not (a & b):
-            text = f"{stored} and {name} have different types: what one takes the other refuses"
+            text = f"{{have}} another type than {stored}: {_REFUSES}"
             yield "served-versions-type-conflict", node.field, new_side, text
+        else:
+            size = "narrower" if not a or (b and b < a) else "wider"
+            text = f"{{have}} a {size} type than {stored}: {_REFUSES}"
+            yield "served-versions-constraint-conflict", node.field, new_side, text
     elif change.key == "required":
-        for field in {*(change.before or []), *(change.after or [])}:
-            if (field in (change.before or [])) != (field in (change.after or [])):
-                text = (
-                    f"required in only one of {stored} and {name}: what one takes the other refuses"
-                )
+        here, there = change.before or [], change.after or []
+        for field in dict.fromkeys((*here, *there)):
+            if (field in here) != (field in there):
+                some, others = (stored, "{or}") if field in here else ("{and}", stored)
+                text = f"required in {some}, but not in {others}: {_REFUSES}"
                 yield "served-versions-required-conflict", f"{node.field}.{field}", new_side, text
     elif change.key == "default":
-        text = f"{stored} and {name} have different defaults: the value depends on the last writer"
+        text = f"{{have}} another default than {stored}: the value depends on the last writer"
         yield "served-versions-default-conflict", node.field, new_side, text
     elif change.key in _TOPOLOGY:
-        text = f"{stored} and {name} merge differently: managers lose what they own"
-        yield "served-versions-topology-conflict", node.field, new_side, text
+        if owned_apart(change):
+            text = f"{{have}} another way to merge than {stored}: managers lose what they own"
+            yield "served-versions-topology-conflict", node.field, new_side, text
     elif change.key in _CONSTRAINTS:
-        text = f"{stored} and {name} demand different things: what one takes the other refuses"
+        text = f"{{have}} other demands than {stored}: {_REFUSES}"
         yield "served-versions-constraint-conflict", node.field, new_side, text
 
 
@@ -123,9 +134,22 @@ def served_versions(change: Change) -> Problems:
     if not after:
         return
     before = conflicts(change.old.crd)
-    for key, (spot, text) in after.items():
+    grouped: dict[tuple[str, str, str], list[tuple[Change, str]]] = {}
+    for key, (spot, name, text) in after.items():
         if key not in before:
-            yield Problem(spot, text, rule=key[0], field=key[3], together="")
+            grouped.setdefault((key[0], key[3], text), []).append((spot, name))
+    for (rule, field, text), places in grouped.items():
+        said = text.format(**_spelled([name for _, name in places]))
+        yield Problem(places[0][0], said, rule=rule, field=field, together="")
+
+
+def _spelled(names: list[str]) -> dict[str, str]:
+    """Return some versions in the forms that the texts have room for."""
+    *others, last = names
+    both, either = (
+        f"{', '.join(others)} {word} {last}" if others else last for word in ("and", "or")
+    )
+    return {"and": both, "or": either, "have": f"{both} {'have' if others else 'has'}"}
 
 
 @settle

@@ -20,7 +20,7 @@ def _kinds(change: Change) -> tuple[str, str]:
     return before or "atomic", after or "atomic"
 
 
-def _owned_apart(change: Change) -> bool:
+def owned_apart(change: Change) -> bool:
     """Tell whether a manager can own this part without all that is around it.
 
     Below an atomic list, a set or an atomic map nobody can, so how a part merges says nothing.
@@ -43,14 +43,14 @@ def _within_a_whole(node: Node) -> bool:
 
 def _disowned(change: Change) -> tuple[str, tuple[str, ...]]:
     """Return what to add of owners, and which effects do not come about."""
-    if _owned_apart(change):
+    if owned_apart(change):
         return ", and items lose their owner in server-side apply", ()
     return "", ("gitops",)
 
 
 def _merges(change: Change, text: str, harm: str, rule: str) -> Problem:
     """Return the problem of a change that matters to owners alone, where there may be any."""
-    if _owned_apart(change):
+    if owned_apart(change):
         return Problem(change, f"{text}: {harm}", rule=rule)
     said = f"{text}: what is around it is owned as one value, so nobody owns a part of it"
     return Problem(change, said, rule="merge-without-effect")
