@@ -162,6 +162,8 @@ def of_commits(
         SourceError: no revision has the CRD, or git cannot say.
     """
     floor, _, end = tip.rpartition("..")
+    if floor.endswith("."):
+        raise SourceError(tip, "has three dots", f"write {floor[:-1]}..{end}")
     end = end or "HEAD"
     for revision in filter(None, (floor, end)):
         git.demand_commit(revision)
@@ -183,15 +185,32 @@ def of_commits(
         part, last = _along(name, path, end, floor)
         found.revisions += len(part)
         steps += part
-        end = f"{last}^" if last else ""
-        path = _find(name, end, path) if end and git.is_commit(end) else ""
-        found.cut = bool(end and not path and not git.is_commit(end) and git.shallow())
+        before = f"{last}^" if last else ""
+        end, path = _go_on(name, before, path)
+        found.cut = bool(before and not path and git.shallow())
         if path and floor and git.ask("merge-base", "--is-ancestor", end, floor) is not None:
             break
     found.steps = _changes(reversed(steps))
     if not found.steps:
         raise SourceError(name, f"is in no revision of {tip}", "name an older one")
     return found
+
+
+def _go_on(name: str, end: str, path: str) -> tuple[str, str]:
+    """Return the newest revision at or before an end that has the CRD, and its file, or blanks.
+
+    Clusters keep a CRD that was gone from the repository for a while.
+    """
+    kinds = [f":(top){kind}" for kind in _KINDS]
+    while end and git.is_commit(end):
+        if found := _find(name, end, path):
+            return end, found
+        changed = git.ask(
+            "log", "-1", "--first-parent", "-m", "--format=%H", f"-S{name}", end, "--", *kinds
+        )
+        lines = (changed or "").split()
+        end = f"{lines[0]}^" if lines else ""
+    return "", ""
 
 
 def stored_of(tip: str) -> Callable[[str], list[str] | None]:
@@ -233,6 +252,7 @@ def of_tags(name: str, pattern: str, *, progress: Progress | None = None) -> His
         if versions:
             steps.append(Step(pointed or own, date, path, versions, label=tag))
             found.path = path
+    found.cut = bool(git.shallow())
     if not found.revisions:
         raise SourceError(pattern, "matches no tag", "fetch them: git fetch --tags")
     found.steps = _changes(steps, every=True)
@@ -262,10 +282,12 @@ def _along(name: str, path: str, tip: str, floor: str) -> tuple[list[Step], str]
     steps = []
     last = ""
     for commit, date, blob in commits:
+        if versions.get(blob, ()) is None:
+            continue  # no YAML for a while: no cluster took it
         if not versions.get(blob):
             # Before this the file was not there, or did not have the CRD.
             break
-        steps.append(Step(commit, date, path, versions[blob]))
+        steps.append(Step(commit, date, path, versions[blob] or ()))
         last = commit
     if not steps and floor:
         # Nothing changed in the range: what its end has counts.
@@ -312,10 +334,10 @@ def _versions_at(name: str, revision: str, path: str) -> tuple[Version, ...]:
     return () if found.returncode else versions_in(found.stdout, name)
 
 
-def _read(blobs: list[str], name: str) -> dict[str, tuple[Version, ...]]:
-    """Return the versions of a CRD in each of some blobs."""
+def _read(blobs: list[str], name: str) -> dict[str, tuple[Version, ...] | None]:
+    """Return the versions of a CRD in each of some blobs, None where one is no YAML."""
     wanted = list(dict.fromkeys(blob for blob in blobs if blob.strip("0")))
-    found = {}
+    found: dict[str, tuple[Version, ...] | None] = {}
     for start in range(0, len(wanted), _AT_ONCE):
         part = wanted[start : start + _AT_ONCE]
         text = git.run(["git", "cat-file", "--batch"], "\n".join(part).encode() + b"\n").stdout
@@ -327,7 +349,8 @@ def _read(blobs: list[str], name: str) -> dict[str, tuple[Version, ...]]:
                 at = end + 1
                 continue
             size = int(fields[2])
-            found[blob] = versions_in(text[end + 1 : end + 1 + size], name)
+            data = text[end + 1 : end + 1 + size]
+            found[blob] = versions_in(data, name) or (None if _is_broken(data, name) else ())
             at = end + 1 + size + 1
     return found
 
@@ -343,6 +366,13 @@ def versions_in(data: bytes, name: str) -> tuple[Version, ...]:
                     if found:
                         return found
     return ()
+
+
+def _is_broken(data: bytes, name: str) -> bool:
+    """Tell whether a file names a CRD in a document that does not parse."""
+    wanted = name.encode()
+    parts = document.read(data, name, wanted=wanted) if wanted in data else ()
+    return any(part.error is not None for part in parts)
 
 
 def _crds(data: Any) -> Iterator[dict[str, Any]]:

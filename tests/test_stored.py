@@ -190,3 +190,52 @@ def test_outside_of_git_is_2(tmp_path: Path) -> None:
     done = run(tmp_path, "stored", NAME)
     assert done.returncode == 2
     assert "no git repository" in done.stderr
+
+
+def commit(top: Path, files: dict[str, str], message: str) -> None:
+    """Commit these files as all that there are."""
+    for old in top.glob("*.yaml"):
+        old.unlink()
+    for name, text in files.items():
+        (top / name).write_text(text)
+    git(top, "add", "-A")
+    git(top, "commit", "-q", "--allow-empty", "-m", message)
+
+
+def test_a_gap_hides_nothing_from_before_it(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    both = crd("v1alpha1", "v1!")
+    commit(tmp_path, {"a.yaml": crd("v1alpha1!", "v1")}, "came")
+    commit(tmp_path, {"a.yaml": crd("v1alpha1!", "v1") + "  x: [\n"}, "no YAML")
+    commit(tmp_path, {"a.yaml": both}, "mended")
+    commit(tmp_path, {"b.yaml": f"# {NAME} is gone\n"}, "gone")
+    commit(tmp_path, {"b.yaml": "# nothing\n"}, "quite gone")
+    commit(tmp_path, {"c.yaml": both}, "back")
+    found = report(tmp_path, NAME)
+    assert [span["version"] for span in found["storage"]] == ["v1alpha1", "v1"]
+    assert found["storedVersions"] == ["v1alpha1", "v1"]
+
+
+def test_a_file_that_moves_there_and_back(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    for name, version in (("a", "v1alpha1!"), ("b", "v1alpha1!"), ("a", "v1!"), ("b", "v1!")):
+        commit(tmp_path, {f"{name}.yaml": crd(version, "v2")}, name)
+    assert [span["version"] for span in report(tmp_path, NAME)["storage"]] == ["v1alpha1", "v1"]
+
+
+def test_what_git_cannot_say_is_said(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "a.yaml").write_text(crd("v1!"))
+    done = run(tmp_path, "stored", "a.yaml")
+    assert done.returncode == 2
+    assert "no commit yet" in done.stderr
+    commit(tmp_path, {"a.yaml": crd("v1!")}, "came")
+    done = run(tmp_path, "stored", NAME, "--revisions", "HEAD...HEAD")
+    assert done.returncode == 2
+    assert "write HEAD..HEAD" in done.stderr
+
+
+def test_tags_of_a_shallow_clone_are_not_all(repository: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{repository}", "shallow")
+    done = run(tmp_path / "shallow", "stored", NAME, "--tags", "v*")
+    assert "fetch --unshallow" in done.stdout
