@@ -77,11 +77,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; never show a traceback for what a user can cause."""
-    import os
-
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by the caller, who wants the exit status only
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    _prepare_output()
     try:
         status = cli.main(prog_name="crdlint", standalone_mode=False)
         sys.stdout.flush()
@@ -101,6 +97,20 @@ def main() -> None:
         _complain(lambda: click.echo(said, err=True))
         status = WRONG
     sys.exit(status)
+
+
+def _prepare_output() -> None:
+    """Let any text be written: as UTF-8, and on a terminal in what that shows."""
+    import os
+
+    for name in ("stdout", "stderr"):
+        stream: Any = getattr(sys, name)
+        if stream is None:  # closed by the caller, who wants the exit status only
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif stream.isatty():
+            stream.reconfigure(errors="replace")
+        else:
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _drop_output() -> None:

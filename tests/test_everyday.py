@@ -160,3 +160,18 @@ def test_a_baseline_that_is_none_is_not_written_over(tmp_path: Path, text: str) 
     known.unlink()
     done = crdlint("lint", "crd.yaml", "--baseline", "known.json", *more, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "note: known.json has 1 finding now\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+@pytest.mark.parametrize("style", ["text", "markdown", "junit", "checkstyle", "github", "azure"])
+def test_reports_are_utf8_in_any_locale(tmp_path: Path, style: str, encoding: str) -> None:
+    (tmp_path / "é.yaml").write_text(BAD.replace("objekt", "objet-é-字"), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "crdlint", "lint", "é.yaml", "--format", style],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert "objet-é-字" in done.stdout.decode("utf-8")
