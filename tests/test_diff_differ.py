@@ -352,3 +352,23 @@ def test_a_crashing_rule_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registered, "run", crash)
     old, new = schema(body(TEXT)), schema(body({**TEXT, "maxLength": 3}))
     assert {f.rule for f in compare(old, new)} == {"internal-error"}
+
+
+def test_a_removed_version_is_refused_if_it_is_stored() -> None:
+    one = [TWO[0]]
+    (found,) = (f for f in diff(crd(versions=TWO), crd(versions=one)) if f.field != "metadata.name")
+    assert found.rule == "version-removed"
+    assert "refuses this if status.storedVersions has it" in found.message
+    known = diff(crd(versions=TWO, status={"storedVersions": ["v1"]}), crd(versions=one))
+    assert not any("storedVersions" in f.message for f in known)
+
+
+def test_fields_that_become_optional_in_one_go_type_are_one_finding() -> None:
+    def sides(required: list[str]) -> Any:
+        port = {"type": "object", "properties": {"a": TEXT, "b": TEXT}, "required": required}
+        ports = {"type": "object", "properties": {"ports": {"type": "array", "items": port}}}
+        body = {"type": "object", "properties": {"one": ports, "two": ports}}
+        return crd(versions=[("v1", True, True, body)])
+
+    found = [f for f in diff(sides(["a", "b"]), sides([])) if f.rule == "required-removed"]
+    assert [len(f.places) for f in found] == [4]

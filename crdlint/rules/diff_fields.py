@@ -268,7 +268,8 @@ def required_changed(change: Change) -> Problems:
         default = (_owner_fields(change.new).get(name) or {}).get("default")
         if default is None:
             text = f"optional now: readers may meet objects without it{_inside(change)}"
-            yield Problem(at, text, rule="required-removed", field=field, together=change.new.field)
+            together = _last(change.new.field)
+            yield Problem(at, text, rule="required-removed", field=field, together=together)
         else:
             text = f"optional now, but it has the default {show(default)}"
             yield Problem(at, text, rule="required-removed-with-default", field=field)

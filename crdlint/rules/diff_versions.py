@@ -97,17 +97,29 @@ def migration(crd: Crd, version: str) -> str:
 def version_removed(change: Change) -> Problems:
     if not change.removed:
         return
+    unless = _unless_stored(change)
     if change.before.get("served"):
         once = "" if change.before.get("deprecated") else "; it was never marked deprecated"
         yield Problem(
-            change, f"{change.name} was served: its clients get 404{once}", rule="version-removed"
+            change,
+            f"{change.name} was served: its clients get 404{once}{unless}",
+            rule="version-removed",
         )
     else:
         yield Problem(
             change,
-            f"{change.name} is gone; nobody could use it, as it was not served",
+            f"{change.name} is gone; nobody could use it, as it was not served{unless}",
             rule="version-removed-unserved",
         )
+
+
+def _unless_stored(change: Change) -> str:
+    """Say what the server may say of a version, where nothing tells which are stored."""
+    crd = change.old.crd
+    stated = (crd.data.get("status") or {}).get("storedVersions")
+    if stated or change.name in stored_versions(crd):
+        return ""
+    return "; the API server refuses this if status.storedVersions has it"
 
 
 @diff("version-added", on="crd.versions")
