@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint.changes import RULES, rule_text
 from crdlint.diffrule import ALWAYS, OWNER, Problem, diff, settle, show
-from crdlint.rules.diff_values import LIMIT_RULES
 from crdlint.rules.diff_implied import branches_implied
+from crdlint.rules.diff_values import LIMIT_RULES
 from crdlint.tree import ABSENT
 
 if TYPE_CHECKING:
