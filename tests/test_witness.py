@@ -9,8 +9,10 @@ import pytest
 from diff_helpers import compare
 
 from crdlint import document, shape
+from crdlint.finding import Summary
 from crdlint.objects.resource import take, update
 from crdlint.objects.served import versions_of
+from crdlint.report import FORMATS, Options
 
 if TYPE_CHECKING:
     from crdlint.finding import Finding
@@ -210,3 +212,14 @@ def test_the_same_witness_every_time() -> None:
     old, new = crd(holding(TEXT)), crd(holding({**TEXT, "pattern": "^(a|b)+c$"}))
     first, second = (json.dumps(hurting(old, new)[0].witness) for _ in range(2))
     assert first == second
+
+
+def test_one_object_that_shows_two_changes_stands_once_in_markdown() -> None:
+    fields = {name: {"type": "string"} for name in ("a", "b")}
+    filled = {name: {"type": "string", "default": "x"} for name in fields}
+    old, new = (crd({"type": "object", "properties": side}) for side in (fields, filled))
+    found = [f for f in compare(old, new) if f.rule == "default-added"]
+    text = FORMATS["markdown"](found, Summary(), Options(diff=True))
+    assert text.count("```yaml") == 1
+    assert "Valid before (1 object)" in text
+    assert text.index("`.spec.a`: spec.a is absent") < text.index("`.spec.b`: spec.b is absent")

@@ -68,18 +68,22 @@ def _report(findings: list[Finding], summary: Summary, options: Options, most: i
 
 
 def _witnesses(findings: list[Finding]) -> list[str]:
-    """Return the objects that show what breaks, folded away."""
+    """Return the objects that show what breaks, folded away; one that shows several once."""
     shown = [finding for finding in findings if finding.witnessed]
     if not shown:
         return []
     from crdlint.report import witnesses
 
-    lines = [f"<details><summary>Valid before ({count(len(shown), 'object')})</summary>", ""]
+    by_object: dict[str, list[Finding]] = {}
     for finding in shown:
-        said = _text(witnesses.says(finding))
-        lines += [f"`{finding.rule}` {_code(finding.field)}: {said}", "", "```yaml"]
-        lines += [line.replace("```", "~~~") for line in witnesses.lines(finding, most=_MOST_LINES)]
-        lines += ["```", ""]
+        text = "\n".join(witnesses.lines(finding, most=_MOST_LINES)).replace("```", "~~~")
+        by_object.setdefault(text, []).append(finding)
+    lines = [f"<details><summary>Valid before ({count(len(by_object), 'object')})</summary>", ""]
+    for text, hurt in by_object.items():
+        for finding in hurt:
+            said = _text(witnesses.says(finding))
+            lines += [f"`{finding.rule}` {_code(finding.field)}: {said}", ""]
+        lines += ["```yaml", *text.split("\n"), "```", ""]
     return [*lines, "</details>", ""]
 
 
