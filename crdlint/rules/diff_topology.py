@@ -53,7 +53,7 @@ def _merges(change: Change, text: str, harm: str, rule: str) -> Problem:
     if owned_apart(change):
         return Problem(change, f"{text}: {harm}", rule=rule)
     said = f"{text}: what is around it is owned as one value, so nobody owns a part of it"
-    return Problem(change, said, rule="merge-without-effect")
+    return Problem(change, said, rule="merge-without-effect", together="")
 
 
 @diff("list-type-to-set", on=f"schema.{LIST_TYPE}", tightens=OWNER)
