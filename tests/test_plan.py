@@ -410,3 +410,33 @@ def test_steps_keep_the_words_of_new(tmp_path: Path) -> None:
         linted = json.loads(crdlint("lint", path, "--format", "json").stdout)
         assert not [f for f in linted["findings"] if f["severity"] == "error"], path.name
     assert '"y"' in first.partition("name: v1beta1")[2]
+
+
+def test_steps_of_another_plan_are_never_written_over(tmp_path: Path) -> None:
+    old, new = crd(version("v1beta1", storage=True)), crd(version("v1", storage=True))
+    where = tmp_path / "plan"
+    plan(tmp_path, old, new, "--write", str(where))
+    plan(tmp_path, old, new, "--write", str(where))  # the same again is no harm
+    filled = (where / "step-2.yaml").read_text().replace("served", "mine")
+    (where / "step-2.yaml").write_text(filled)
+    before = {path.name: path.read_text() for path in where.iterdir()}
+    wider = crd(version("v1", storage=True, a=TEXT, b=TEXT))
+    for one, other in ((old, new), (new, wider)):
+        (tmp_path / "old.yaml").write_text(json.dumps(one))
+        (tmp_path / "new.yaml").write_text(json.dumps(other))
+        files = (tmp_path / "old.yaml", tmp_path / "new.yaml")
+        done = crdlint("plan", *files, "--write", where)
+        assert done.returncode == 2
+        assert "is there already" in done.stderr
+    assert {path.name: path.read_text() for path in where.iterdir()} == before
+
+
+def test_what_breaks_clients_alone_is_said(tmp_path: Path) -> None:
+    old = crd(version("v1", storage=True, a={"type": "integer"}))
+    found = plan(tmp_path, old, crd(version("v1", storage=True)))
+    assert found["verdict"].endswith("no stored object is hurt; 1 change breaks clients")
+    (finding,) = found["steps"][0]["clients"]
+    assert finding["field"] == ".spec.a"
+    assert finding["witness"] is None or "spec" in finding["witness"]
+    text = crdlint("plan", tmp_path / "old.yaml", tmp_path / "new.yaml").stdout
+    assert "    clients: .spec.a: integer -> string" in text

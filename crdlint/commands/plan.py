@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,11 +14,13 @@ from crdlint.sides import two_sides
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from crdlint.finding import Finding
     from crdlint.planning.road import Road, Step
     from crdlint.reading import Subject
     from crdlint.source import Source
 
 _SHOWN_HARMS = 12
+_STEP = re.compile(r"step-\d+\.yaml|migrate-\d+\.(?:yaml|sh)")
 
 
 class _Plan:
@@ -238,7 +241,11 @@ def _heading(plan: _Plan) -> str:
         return (
             f"{steps}; {road.hurts} {'break' if road.hurts == 1 else 'breaks'} that no road avoids"
         )
-    return f"{steps}, no stored object is hurt"
+    clients = ""
+    if road.breaks:
+        changes = "1 change breaks" if road.breaks == 1 else f"{road.breaks} changes break"
+        clients = f"; {changes} clients"
+    return f"{steps}, no stored object is hurt{clients}"
 
 
 def _blocks(plan: _Plan) -> Iterator[tuple[str, list[str]]]:
@@ -258,6 +265,7 @@ def _blocks(plan: _Plan) -> Iterator[tuple[str, list[str]]]:
         lines += [f"first: {act.title} ({act.file})" for act in guide.actions(road, step)]
         lines += [f"before: {check}" for check in guide.checks(road, step)]
         lines += _harms(step)
+        lines += _listed("clients", (guide.harm(finding) for finding in step.breaks))
         for source, target, duties in step.duties:
             lines += [f"webhook, {source} to {target}: {duty}" for duty in duties]
         if back := guide.rollback(road, step):
@@ -273,8 +281,19 @@ def _harms(step: Step) -> Iterator[str]:
         yield f"{word}: {guide.harm(finding)}"
         if finding.witness:
             yield f"such as: `{_flow(finding.witness)}`"
-    if len(step.hurts) > _SHOWN_HARMS:
-        yield f"and {len(step.hurts) - _SHOWN_HARMS} more; crdlint diff lists them"
+    yield from _more(len(step.hurts))
+
+
+def _listed(word: str, texts: Iterable[str]) -> Iterator[str]:
+    """Yield the first of some lines below a word, and how many more there are."""
+    found = list(texts)
+    yield from (f"{word}: {text}" for text in found[:_SHOWN_HARMS])
+    yield from _more(len(found))
+
+
+def _more(number: int) -> Iterator[str]:
+    if number > _SHOWN_HARMS:
+        yield f"and {number - _SHOWN_HARMS} more; crdlint diff lists them"
 
 
 def _flow(value: Any) -> str:
@@ -340,17 +359,8 @@ def _step_as_json(road: Road, step: Step) -> dict[str, Any]:
             {"from": source, "to": target, "duties": duties}
             for source, target, duties in step.duties
         ],
-        "hurts": [
-            {
-                "rule": finding.rule,
-                "field": finding.field,
-                "message": finding.message,
-                "effects": finding.effects,
-                "server": [{"type": kind, "field": field} for kind, field in finding.server or ()],
-                "witness": finding.witness,
-            }
-            for finding in step.hurts
-        ],
+        "hurts": [_finding_as_json(finding) for finding in step.hurts],
+        "clients": [_finding_as_json(finding) for finding in step.breaks],
         "first": [
             {"title": act.title, "file": act.file, "text": act.text}
             for act in guide.actions(road, step)
@@ -360,30 +370,73 @@ def _step_as_json(road: Road, step: Step) -> dict[str, Any]:
     }
 
 
+def _finding_as_json(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "field": finding.field,
+        "message": finding.message,
+        "effects": finding.effects,
+        "server": [{"type": kind, "field": field} for kind, field in finding.server or ()],
+        "witness": finding.witness,
+    }
+
+
 # Files.
 
 
 def _write(folder: str, plans: list[_Plan]) -> None:
-    """Write the steps of each plan; of several CRDs each below a folder of its name."""
-    from crdlint.planning import guide, manuscript
+    """Write the steps of each plan; of several CRDs each below a folder of its name.
 
+    A folder that has other steps stays as it is: somebody filled them in, or would apply them.
+    """
+    texts = {}
     many = len(plans) > 1
     for plan in plans:
-        road = plan.road
-        if road is None or not road.steps:
-            continue
-        where = os.path.join(folder, plan.name) if many else folder
+        if plan.road is not None and plan.road.steps:
+            where = os.path.join(folder, plan.name) if many else folder
+            texts[where] = _files(plan, plan.road)
+    for where, files in texts.items():
+        _demand_free(where, files)
+    for where, files in texts.items():
         try:
             os.makedirs(where, exist_ok=True)
         except OSError as error:
             raise click.UsageError(
-                f"{where} cannot be made: {error.strerror}; name another folder with --write"
+                f"{where!r} cannot be made: {error.strerror}; name another folder with --write"
             ) from None
-        for step in road.steps:
-            text = step.text
-            if plan.text:
-                text = manuscript.write(step.crd, road.new, plan.text, minor=road.minor)
-            head = f"# Step {step.number} of {len(road.steps)}: {guide.title(road, step)}\n"
-            options.write(os.path.join(where, f"step-{step.number}.yaml"), head + text)
-            for act in guide.actions(road, step):
-                options.write(os.path.join(where, act.file), act.text)
+        for name, text in files.items():
+            options.write(os.path.join(where, name), text)
+
+
+def _files(plan: _Plan, road: Road) -> dict[str, str]:
+    """Return the files of a plan by name."""
+    from crdlint.planning import guide, manuscript
+
+    found = {}
+    for step in road.steps:
+        text = step.text
+        if plan.text:
+            text = manuscript.write(step.crd, road.new, plan.text, minor=road.minor)
+        head = f"# Step {step.number} of {len(road.steps)}: {guide.title(road, step)}\n"
+        found[f"step-{step.number}.yaml"] = head + text
+        found |= {act.file: act.text for act in guide.actions(road, step)}
+    return found
+
+
+def _demand_free(where: str, files: dict[str, str]) -> None:
+    """Raise UsageError where a folder has steps that are not these."""
+    try:
+        names = sorted(name for name in os.listdir(where) if _STEP.fullmatch(name))
+    except OSError:
+        return
+    for name in names:
+        try:
+            with open(os.path.join(where, name), encoding="utf-8", newline="") as file:
+                same = file.read() == files.get(name)
+        except (OSError, UnicodeDecodeError):
+            same = False
+        if not same:
+            raise click.UsageError(
+                f"{os.path.join(where, name)} is there already, and no file of this plan; name"
+                " another folder with --write, or remove the steps in it"
+            )

@@ -66,6 +66,11 @@ class Step:
         return staging.Difference(before, self.crd)
 
     @property
+    def breaks(self) -> list[Finding]:
+        """Return what else breaks writers and readers, beyond versions that go."""
+        return [f for f in self.notes if f.severity == "error" and f.rule not in _TOO_FAST]
+
+    @property
     def refused(self) -> list[Finding]:
         """Return why the server refuses this step."""
         return [finding for finding in self.hurts if "server-refuses" in finding.effects]
@@ -96,6 +101,11 @@ class Road:
     def refused(self) -> Step | None:
         """Return the first step that the server refuses, if there is one."""
         return next((step for step in self.steps if step.refused), None)
+
+    @property
+    def breaks(self) -> int:
+        """Return how many changes break clients, on the whole road."""
+        return sum(len(step.breaks) for step in self.steps)
 
     @property
     def hurts(self) -> int:
