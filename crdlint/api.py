@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crdlint import document as documents
-from crdlint import engine, ignores, kubernetes, pages, parallel, reading, rule, server
+from crdlint import ignores, kubernetes, pages, parallel, reading, rule, server
 from crdlint.document import YAMLError, load
 from crdlint.finding import EXTERNAL, Finding, Spot, Summary, fingerprint, order
 from crdlint.ignores import Ignores
@@ -207,6 +207,8 @@ def _findings(subject: Subject, policy: Policy) -> Iterable[Finding]:
         elif hit.claims:
             yield from _not_run(_from_hit(subject, hit, policy.aside(hit.rule)))
     if subject.crd is not None:
+        from crdlint import engine  # brings all checks along, which files without a CRD do not need
+
         misread = {hit.path for hit in subject.hits if hit.rule.startswith("yaml-")}
         for problem in engine.lint(subject.crd, conventions=policy.conventions):
             if problem.rule == "enum-member-type" and problem.place.path in misread:
@@ -346,6 +348,11 @@ class _Remembered:
 
 def _lint_together(seen: list[Crd], report: Report, policy: Policy) -> None:
     """Run the checks that look at all CRDs of the run."""
+    if not seen:
+        return
+    from crdlint import rules
+
+    rules.load()  # the CRDs may have been seen in other processes only
     for check in rule.set_checks():
         for problem in check.run(seen):
             problem.rule = problem.rule or check.ids[0]

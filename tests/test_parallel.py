@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
+from typing import TYPE_CHECKING
 
 import pytest
+from command import GOOD, ROOT, crdlint
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crdlint import parallel
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @given(st.lists(st.integers(0, 1000), max_size=40), st.integers(1, 5))
@@ -49,3 +56,31 @@ def test_an_interrupt_does_not_wait_for_the_others() -> None:
     with pytest.raises(KeyboardInterrupt):
         parallel.spread([1, 2], work)
     assert time.monotonic() - start < 30
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork here")
+def test_checks_over_all_crds_run_where_only_other_processes_saw_one(tmp_path: Path) -> None:
+    text = GOOD + "# " + "x" * parallel.WORTHWHILE + "\n"
+    (tmp_path / "a.yaml").write_text("# " + "x" * 3 * len(text) + "\n")  # for the first process
+    (tmp_path / "b.yaml").write_text(f"{text}---\n{text}")
+    one, two = (crdlint("lint", ".", "--jobs", jobs, cwd=tmp_path) for jobs in "12")
+    assert "crd-repeated" in one.stdout
+    assert (one.stdout, one.returncode) == (two.stdout, two.returncode)
+
+
+def test_files_without_a_crd_need_no_checks(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("kind: Pod\n")
+    code = (
+        "import sys; from crdlint import cli; sys.argv = ['crdlint', 'lint', 'a.yaml']\n"
+        "try: cli.main()\n"
+        "finally: print('crdlint.engine' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert done.stdout.splitlines()[-1] == "False"
