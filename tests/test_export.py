@@ -221,6 +221,13 @@ def test_files_are_named_as_kubeconform_looks_for_them(tmp_path: Path) -> None:
         (("--only", "v9"), "no such version"),
         (("--output", "out", "--file-name", "{nothing}"), "is no file name"),
         (("--output", "out", "--file-name", "../{kind}"), "leads out of"),
+        (("--output", "out", "--file-name", "{kind.__class__}"), "is no file name"),
+        (("--output", "out", "--file-name", "{kind!r}"), "is no file name"),
+        (("--output", "out", "--file-name", "{kind:>9}"), "is no file name"),
+        (("--output", "out", "--file-name", "{0}{"), "is no file name"),
+        (("--output", "out", "--file-name", "{kind}/"), "names no file"),
+        (("--output", "out", "--file-name", ""), "names no file"),
+        (("--output", ""), "--output ."),
         (("--dialect", "draft-99"), "draft-99"),
     ],
 )

@@ -78,6 +78,8 @@ def export(
         raise click.UsageError(str(error)) from None
     if not versions:
         raise click.UsageError(f"{', '.join(paths)}: there is no such version of a CRD here")
+    if output == "":
+        raise click.UsageError("--output names no folder; write --output . for this one")
     if output is None and len(versions) > 1:
         raise click.UsageError(
             f"there are {len(versions)} versions to write; name a folder with --output, or one"
@@ -226,18 +228,35 @@ def _name(version: Node, template: str) -> str:
         "version": str(version.get("name")),
         "plural": str(names.get("plural")),
     }
-    try:
-        name = template.format(**values)
-    except (KeyError, IndexError, ValueError, AttributeError):
-        places = ", ".join(f"{{{place}}}" for place in _PLACES)
-        raise click.BadParameter(f"{template!r} is no file name with {places}") from None
+    places = [
+        (place, spec, conversion)
+        for _, place, spec, conversion in _parsed(template)
+        if place is not None
+    ]
+    if any(place not in values or spec or conversion for place, spec, conversion in places):
+        listed = ", ".join(f"{{{place}}}" for place in _PLACES)
+        raise click.BadParameter(f"{template!r} is no file name with {listed}")
+    name = template.format(**values)
+    if not os.path.basename(name):
+        raise click.BadParameter(f"{template!r} names no file")
     if os.path.isabs(name) or ".." in name.split("/"):
         raise click.BadParameter(f"{name!r} leads out of the folder")
     return name
+
+
+def _parsed(template: str) -> list[Any]:
+    from string import Formatter
+
+    try:
+        return list(Formatter().parse(template))
+    except ValueError:
+        return [("", "", "", None)]
 
 
 def _folder(name: str) -> None:
     try:
         os.makedirs(name or ".", exist_ok=True)
     except OSError as error:
-        raise click.UsageError(f"{name} cannot be made: {error.strerror}") from None
+        raise click.UsageError(
+            f"{name} cannot be made: {error.strerror}; name another folder with --output"
+        ) from None
