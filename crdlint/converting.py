@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from crdlint import document as documents
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from crdlint.finding import Finding
 
 OLD, NEW = f"{GROUP}/v1beta1", f"{GROUP}/v1"
+_SAYS_OLD = re.compile(re.escape(OLD).encode())
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _SPEC = ("spec",)
 _VERSIONS = ("spec", "versions")
@@ -58,7 +60,10 @@ def convert(data: bytes, name: str, *, keep: bool = True) -> Converted:
     pieces = []
     whole: Document | None = None
     for document in documents.read(data, name, wanted=reading.WANTED):
-        olds = [] if document.skipped or document.error else list(_old_crds(document))
+        if document.error is not None:
+            result.failed += _unread(document)
+            continue
+        olds = [] if document.skipped else list(_old_crds(document))
         if not olds:
             continue
         try:
@@ -76,6 +81,14 @@ def convert(data: bytes, name: str, *, keep: bool = True) -> Converted:
         new = documents.read(result.data, name, wanted=reading.WANTED)
         result.left = _refused([whole] if whole is not None else new)
     return result
+
+
+def _unread(document: Document) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, name, why) of a document that says v1beta1 CRD and does not parse."""
+    for subject in reading.subjects(document, kubernetes.NEWEST):
+        hit = subject.hits[0]
+        if document.contains(_SAYS_OLD):
+            yield hit.span.line, subject.name, hit.message
 
 
 def _old_crds(document: Document) -> Iterator[Path]:

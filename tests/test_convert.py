@@ -318,3 +318,15 @@ def test_what_cannot_be_converted_stays(text: str, why: str) -> None:
     result = converting.convert(text.encode(), "x")
     assert result.data.decode() == text
     assert [reason for _, _, reason in result.failed] == [why]
+
+
+def test_a_document_that_does_not_parse_is_not_passed_over() -> None:
+    text = HEAD + "  version: v1\n  x: [\n"
+    result = converting.convert((text + "---\n" + HEAD + "  version: v1\n").encode(), "x")
+    assert result.data.decode().startswith(text)
+    ((line, _, why),) = result.failed
+    assert line >= text.count("\n")
+    assert "did not find" in why
+    assert result.count == 1
+    v1 = text.replace("v1beta1", "v1")
+    assert converting.convert(v1.encode(), "x").failed == []
