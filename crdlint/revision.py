@@ -295,4 +295,7 @@ def _from_cluster(name: str, shown: str) -> bytes:
             f"kubectl failed: {git.said(found)}",
             f"check context and rights with: kubectl get crd {name}",
         )
+    if b"CustomResourceDefinition" not in found.stdout:
+        cure = f"look at what it prints: kubectl get crd {name} -o json"
+        raise SourceError(shown, "kubectl printed no CustomResourceDefinition", cure)
     return found.stdout

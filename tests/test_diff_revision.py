@@ -221,10 +221,17 @@ def kubectl(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kubectl(tmp_path, 'echo "$@"', monkeypatch)
+    kubectl(tmp_path, 'echo "kind: CustomResourceDefinition # $@"', monkeypatch)
     assert texts("cluster:widgets.example.com") == {
-        "cluster:widgets.example.com": b"get customresourcedefinition widgets.example.com -o json\n"
+        "cluster:widgets.example.com": b"kind: CustomResourceDefinition"
+        b" # get customresourcedefinition widgets.example.com -o json\n"
     }
+
+
+def test_cluster_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kubectl(tmp_path, "echo warming up", monkeypatch)
+    with pytest.raises(SourceError, match="kubectl printed no CustomResourceDefinition"):
+        texts("cluster:widgets.example.com")
 
 
 def test_cluster_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
