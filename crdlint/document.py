@@ -259,13 +259,22 @@ class Document:
 
     @property
     def surprises(self) -> list[Surprise]:
-        """Return what does not read as it looks, in the order of the text."""
+        """Return what does not read as it looks, in the order of the text.
+
+        What stands in a value that is lost, since its key stands again, does not count.
+        """
         found = [
             Surprise(kind, path, self._around(index, "<<" if kind == _OVERRIDE else text), text)
             for kind, path, index, text in self._built.surprises
+            if not self._lost(path, index)
         ]
         dropped = self._dropped()
         return found if dropped is None else [*found, dropped]
+
+    def _lost(self, path: Path, index: int) -> bool:
+        """Say whether what stands at an offset is overwritten by a key that comes later."""
+        lost = self._built.lost
+        return bool(lost) and any(index < lost.get(path[:n], 0) for n in range(1, len(path) + 1))
 
     def _around(self, start: int, text: str) -> Span:
         """Return the span of a plain scalar, which may have an anchor or a tag before it."""

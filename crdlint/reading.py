@@ -288,6 +288,8 @@ def _matters(subject: Subject, kind: str, path: Path) -> bool:
     at = next((i for i, step in enumerate(path) if step in ("enum", "default", "example")), None)
     if at is None:
         return False
+    if not subject.document.has((*subject.prefix, *path)):
+        return False  # below `<<`, and so at another place
     schema = subject.document.value((*subject.prefix, *path[:at]))
     type_ = schema.get("type") if isinstance(schema, dict) else None
     if kind == "boolean":

@@ -84,10 +84,11 @@ class Built:
     """One document as data; places are offsets in code points from the start of its text.
 
     `duplicates` has (path, key, first offset, second offset), `surprises` (kind, path, offset,
-    text). `end` is where the document ends when something follows that is never read, else None.
+    text), `lost` the path of each key that stands again, with the offset where it does. `end` is
+    where the document ends when something follows that is never read, else None.
     """
 
-    __slots__ = ("data", "duplicates", "end", "root", "surprises")
+    __slots__ = ("data", "duplicates", "end", "lost", "root", "surprises")
 
     def __init__(self) -> None:
         self.data: Any = None
@@ -95,6 +96,7 @@ class Built:
         self.end: int | None = None
         self.duplicates: list[tuple[Path, str, int, int]] = []
         self.surprises: list[tuple[str, Path, int, str]] = []
+        self.lost: dict[Path, int] = {}
 
 
 def _python_parser(text: bytes | str) -> Any:
@@ -562,8 +564,10 @@ class _Builder:
         self._kept.append(here)
         at = 2 * list(here).index(key)
         seen = self._odd.setdefault((id(here), key), {str})
+        path = self._path(key)
+        self._built.lost[path] = second
         if not seen.isdisjoint(forms):
-            self._built.duplicates.append((self._path(key), key, marks[at], second))
+            self._built.duplicates.append((path, key, marks[at], second))
         seen |= forms
         marks[at : at + 2] = places
 

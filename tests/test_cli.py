@@ -201,6 +201,10 @@ HOSTILE = {
     "text spec": b"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: x\n",
     "odd kinds": b"apiVersion: [1]\nkind: CustomResourceDefinition\nmetadata: 3\nspec: {versions: 1, group: {}, names: []}\n",
     "list of odd items": b"apiVersion: v1\nkind: List\nitems: [1, null, {kind: CustomResourceDefinition}, {kind: 3}]\n",
+    "files one after the other without ---": (
+        GOOD.replace("{type: object}", "{type: string, enum: [on, off]}") + GOOD
+    ).encode(),
+    "enum below <<": GOOD.replace("{type: object}", "{<<: {type: string, enum: [on]}}").encode(),
     "NUL": GOOD.encode() + b"\0",
 }
 

@@ -424,6 +424,8 @@ def test_surprises(text: str, kind: str, path: Any, span: Span, raw: str) -> Non
         "a: &a {x: 1}\nb:\n  <<: *a\n  x: 2",
         "a: &a {x: 1}\nb: &b {x: 2}\nc: {<<: [*a, *b]}",
         "a: 1\n# c\n  # d\n",
+        "a: {b: [on]}\na: {}",  # what is lost surprises nobody
+        "1: {b: on}\n'1': x",
     ],
 )
 def test_nothing_surprises(text: str) -> None:
