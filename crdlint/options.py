@@ -60,13 +60,16 @@ def note(text: str) -> None:
 
 
 def coloured(choice: str) -> bool:
+    """Tell whether stdout gets colours: as asked for, else as the environment says."""
     import os
 
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+    if forced := os.environ.get("FORCE_COLOR"):
+        return forced not in ("0", "false")
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def write(file: str, text: str) -> None:

@@ -175,3 +175,40 @@ def test_reports_are_utf8_in_any_locale(tmp_path: Path, style: str, encoding: st
     )
     assert (done.returncode, done.stderr) == (1, b"")
     assert "objet-é-字" in done.stdout.decode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("env", "coloured"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "0"}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ({"FORCE_COLOR": "", "NO_COLOR": ""}, False),
+    ],
+)
+@pytest.mark.parametrize("command", [["lint", "crd.yaml"], ["explain", "type-required"]])
+def test_the_environment_says_whether_to_colour(
+    tmp_path: Path, command: list[str], env: dict[str, str], coloured: bool
+) -> None:
+    (tmp_path / "crd.yaml").write_text(BAD)
+    done = crdlint(*command, cwd=tmp_path, **{"NO_COLOR": "", "FORCE_COLOR": "", **env})
+    assert ("\x1b[" in done.stdout) is coloured
+
+
+@pytest.mark.parametrize(("term", "coloured"), [("dumb", False), ("xterm", True)])
+def test_a_dumb_terminal_has_no_colours(tmp_path: Path, term: str, coloured: bool) -> None:
+    pty = pytest.importorskip("pty")
+    (tmp_path / "crd.yaml").write_text(BAD)
+    controller, terminal = pty.openpty()
+    env = {key: value for key, value in os.environ.items() if not key.endswith("_COLOR")}
+    subprocess.run(
+        [sys.executable, "-m", "crdlint", "lint", "crd.yaml"],
+        cwd=tmp_path,
+        env={**env, "PYTHONPATH": str(ROOT), "TERM": term},
+        stdout=terminal,
+        check=False,
+    )
+    assert (b"\x1b[" in os.read(controller, 100_000)) is coloured
+    os.close(terminal)
+    os.close(controller)

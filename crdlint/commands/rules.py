@@ -23,8 +23,9 @@ def explain(what: str) -> int:
     """Show the page of a rule, or find the rule for an error message of the API server."""
     from crdlint import explain as pages_of
 
-    found = pages_of.explain(what, color=options.coloured("auto"))
+    color = options.coloured("auto")
+    found = pages_of.explain(what, color=color)
     if found is None:
         raise click.UsageError(pages_of.unknown(what))
-    click.echo(found)
+    click.echo(found, color=color)
     return options.CLEAN
