@@ -440,3 +440,10 @@ def test_what_breaks_clients_alone_is_said(tmp_path: Path) -> None:
     assert finding["witness"] is None or "spec" in finding["witness"]
     text = crdlint("plan", tmp_path / "old.yaml", tmp_path / "new.yaml").stdout
     assert "    clients: .spec.a: integer -> string" in text
+
+
+def test_the_configuration_names_the_server(tmp_path: Path) -> None:
+    (tmp_path / "crdlint.toml").write_text('kubernetes-version = "1.28..1.31"\n')
+    old = crd(version("v1", storage=True))
+    assert plan(tmp_path, old, old)["kubernetes"] == "1.31"
+    assert plan(tmp_path, old, old, "--kubernetes-version", "1.33")["kubernetes"] == "1.33"

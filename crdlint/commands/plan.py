@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crdlint import options
+from crdlint import options, settings
 from crdlint.sides import two_sides
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class _Plan:
     "minors",
     metavar="VERSION",
     callback=options.minors,
-    help="API server to plan for, such as 1.30. Default: the newest.",
+    help="API server to plan for, such as 1.30; of a range the newest. Default: what the"
+    " configuration says, else the newest.",
 )
 @click.option("--format", "style", type=click.Choice(("text", "markdown", "json")), default="text")
 @click.option(
@@ -76,7 +77,7 @@ def plan(
     from crdlint.objects.guard import deep
     from crdlint.source import SourceError
 
-    minor = (minors or [_newest()])[-1]
+    minor = (settings.servers(minors, paths[-1:]) or [_newest()])[-1]
     with deep():
         try:
             old, new = sides.sides(paths, base, head, command="plan")
@@ -118,13 +119,13 @@ def _plans(
 ) -> Iterator[_Plan]:
     from crdlint import differ
 
-    settings = differ.Options(
+    told = differ.Options(
         minor, established=None if established else False, stored_versions=stored
     )
     notes: list[str] = []
     before = [part for source in old for part in _documents(source)]
     after = [part for source in new for part in _documents(source, notes)]
-    for a, b in differ.pair(*differ.read_sides(before, after, settings)):
+    for a, b in differ.pair(*differ.read_sides(before, after, told)):
         if a is not None:
             _demand_held(a)
         if b is None:
