@@ -444,6 +444,8 @@ def test_what_breaks_clients_alone_is_said(tmp_path: Path) -> None:
 
 def test_the_configuration_names_the_server(tmp_path: Path) -> None:
     (tmp_path / "crdlint.toml").write_text('kubernetes-version = "1.28..1.31"\n')
-    old = crd(version("v1", storage=True))
-    assert plan(tmp_path, old, old)["kubernetes"] == "1.31"
-    assert plan(tmp_path, old, old, "--kubernetes-version", "1.33")["kubernetes"] == "1.33"
+    file = tmp_path / "crd.json"
+    file.write_text(json.dumps(crd(version("v1", storage=True))))
+    for more, server in (((), "1.31"), (("--kubernetes-version", "1.33"), "1.33")):
+        done = crdlint("plan", file, file, "--format", "json", *more)
+        assert json.loads(done.stdout)["kubernetes"] == server
