@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from test_cli import GOOD, crdlint
+from command import GOOD
+from test_cli import crdlint
 
 if TYPE_CHECKING:
     from pathlib import Path
