@@ -19,7 +19,8 @@ class SourceError(Exception):
     """Input that cannot be had; the message names the file, the reason and the cure."""
 
     def __init__(self, name: str, reason: str, cure: str) -> None:
-        super().__init__(f"{name}: {reason}; {cure}")
+        shown = name if name and name.isprintable() else repr(name)
+        super().__init__(f"{shown}: {reason}; {cure}")
         self.name = name
         self.reason = reason
         self.cure = cure

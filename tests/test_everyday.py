@@ -212,3 +212,12 @@ def test_a_dumb_terminal_has_no_colours(tmp_path: Path, term: str, coloured: boo
     assert (b"\x1b[" in os.read(controller, 100_000)) is coloured
     os.close(terminal)
     os.close(controller)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("", "''"), ("a\nb", r"'a\nb'"), ("\x1b[31m", r"'\x1b[31m'"), ("é", "é")]
+)
+def test_a_name_in_an_error_stays_on_its_line(tmp_path: Path, name: str, shown: str) -> None:
+    done = crdlint("lint", name, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0].startswith(f"error: {shown}: does not exist; ")

@@ -242,3 +242,10 @@ def test_a_crd_that_does_not_parse_ends_the_run(folder: Path) -> None:
     done = crdlint("validate", "--crds", "crds", "objects/a.yaml", cwd=folder)
     assert done.returncode == 0
     assert "this Helm template is no YAML before it is rendered" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--crds", "-", "-"], ["--crds", "crds", "--old", "-", "-"]])
+def test_stdin_is_one_thing(folder: Path, arguments: list[str]) -> None:
+    done = crdlint("validate", *arguments, stdin=CRD, cwd=folder)
+    assert done.returncode == 2
+    assert "only one of --crds, --old and OBJECT can be stdin" in done.stderr

@@ -82,6 +82,8 @@ def validate(
     """
     if show and any(not file and name != "text" for name, file in chosen.outputs):
         raise click.UsageError(f"--show {show} has stdout; name a file for the report, as FMT=FILE")
+    if (*crds, *olds, *paths).count("-") > 1:
+        raise click.UsageError("only one of --crds, --old and OBJECT can be stdin")
     from crdlint import validating
     from crdlint.config import ConfigError
     from crdlint.revision import side
