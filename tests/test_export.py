@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import openapi_spec_validator
 import pytest
-from test_cli import crdlint
+from test_cli import QUEUE, crdlint
 
 from crdlint import document, kubernetes, reading
 from crdlint.exporting import as_jsonschema
@@ -244,6 +244,12 @@ def test_a_refused_crd_is_not_exported(tmp_path: Path) -> None:
     done = crdlint("export", tmp_path / "crd.yaml")
     assert done.returncode == 2
     assert "crdlint lint" in done.stderr
+
+
+def test_a_crd_as_a_cluster_has_it_is_exported() -> None:
+    done = crdlint("export", "--only", "v1", QUEUE)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["properties"]["kind"]["enum"] == ["Queue"]
 
 
 @pytest.mark.skipif(not CORPUS.exists(), reason="the conformance data are not here")

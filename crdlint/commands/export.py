@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crdlint import options
+from crdlint.helping import Command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,14 +20,30 @@ if TYPE_CHECKING:
 DIALECTS = ("draft-04", "draft-07", "2020-12")
 # What kubeconform's -schema-location and the CRD catalogs of yaml-language-server look for.
 TEMPLATE = "{group}/{kind}_{version}.json"
+# What the server says of CRDs that it has all the same; a bad request is one that kubectl printed.
+_TAKEN = ("Warning", "Strict", "BadRequest")
+_KUBECONFORM = "'schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json'"
 _PLACES = ("group", "kind", "version", "plural")
 
 
 @click.command(
-    epilog="Examples: crdlint export config/crd --output schemas; "
-    "kubeconform -schema-location default -schema-location "
-    "'schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json' samples/; "
-    "crdlint export --format openapi --only v1 widgets.yaml > openapi.json"
+    cls=Command,
+    short_help="Write the schemas of CRDs for editors and other tools.",
+    examples=(
+        ("crdlint export config/crd --output schemas", "a JSON Schema for each version, then"),
+        (
+            f"kubeconform -schema-location default -schema-location \\\n  {_KUBECONFORM} samples",
+            "checks objects by them",
+        ),
+        (
+            "crdlint export --format openapi --only v1 widgets.yaml > openapi.json",
+            "for client generators",
+        ),
+    ),
+    statuses=(
+        ("0", "written"),
+        ("2", "wrong usage, or a CRD that the API server refuses"),
+    ),
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
@@ -75,9 +92,9 @@ def export(
     try:
         versions = list(_versions(source.find(paths), wanted))
     except source.SourceError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.ClickException(str(error)) from None
     if not versions:
-        raise click.UsageError(f"{', '.join(paths)}: there is no such version of a CRD here")
+        raise click.ClickException(f"{', '.join(paths)}: there is no such version of a CRD here")
     if output == "":
         raise click.UsageError("--output names no folder; write --output . for this one")
     if output is None and len(versions) > 1:
@@ -108,7 +125,7 @@ def export(
 
 
 def _versions(sources: Iterable[Source], wanted: str | None) -> Iterator[Node]:
-    """Yield the versions of every CRD; raise UsageError for one that the server refuses."""
+    """Yield the versions of every CRD; raise ClickException for one that the server refuses."""
     from crdlint import document, kubernetes, reading
 
     for source in sources:
@@ -117,7 +134,7 @@ def _versions(sources: Iterable[Source], wanted: str | None) -> Iterator[Node]:
                 if subject.partial:
                     continue
                 if (said := _refusal(subject)) or subject.crd is None:
-                    raise click.UsageError(said)
+                    raise click.ClickException(said)
                 yield from (
                     version
                     for version in subject.crd.root.children()
@@ -136,7 +153,7 @@ def _refusal(subject: Subject) -> str:
         cure = f"crdlint {'convert --write' if old else 'lint'} {name}"
         return f"{name}:{hit.span.line}: {hit.message}; put it right first: {cure}"
     for problem in engine.lint(crd):
-        if any(kind not in ("Warning", "Strict") for kind, _ in server.claims(crd, problem)):
+        if any(kind not in _TAKEN for kind, _ in server.claims(crd, problem)):
             return (
                 f"{name}:{subject.locate(problem.place.path).line}: the API server refuses"
                 f" {crd.name or 'this CRD'}: {problem.message}; put it right first: crdlint lint"
