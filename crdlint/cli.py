@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Command -> the module of crdlint.commands that has it under the same name. Modules are loaded
-# when a command is run, so that none pays for the others.
+# when a command is run, so that none pays for the others. The order is that of --help.
 COMMANDS = {
-    "cel": "cel",
-    "convert": "convert",
-    "completion": "completion",
-    "config": "config",
+    "lint": "lint",
     "diff": "diff",
-    "explain": "rules",
+    "validate": "validate",
     "fix": "fix",
+    "explain": "rules",
+    "rules": "rules",
+    "cel": "cel",
+    "versions": "versions",
+    "stored": "stored",
+    "plan": "plan",
+    "convert": "convert",
     "export": "export",
     "init": "config",
-    "lint": "lint",
-    "plan": "plan",
-    "rules": "rules",
-    "stored": "stored",
-    "validate": "validate",
-    "versions": "versions",
+    "config": "config",
+    "completion": "completion",
 }
 
 

@@ -61,7 +61,8 @@ class Command(click.Command):
         if self.examples:
             with formatter.section("Examples"):
                 for typed, purpose in self.examples:
-                    formatter.write(f"{'':{formatter.current_indent}}{typed}\n")
+                    for line in typed.splitlines():
+                        formatter.write(f"{'':{formatter.current_indent}}{line}\n")
                     formatter.write(f"{'':{formatter.current_indent + 4}}{purpose}\n")
         if self.statuses:
             with formatter.section("Exit status"):

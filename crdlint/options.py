@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from crdlint.api import Report
 
@@ -20,6 +20,18 @@ FORMATS_HELP = (
     "text (default), json, sarif, github, gitlab, azure, markdown, junit, checkstyle or rdjson;"
     " with =FILE into a file. Repeatable."
 )
+
+
+def style(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare --format of a command that prints one document; the first name is the default."""
+    return click.option(
+        "--format",
+        "style",
+        type=click.Choice(names),
+        default=names[0],
+        show_default=True,
+        help="How to print it.",
+    )
 
 
 def minors(_: click.Context, __: click.Parameter, text: str | None) -> list[int] | None:
@@ -83,7 +95,7 @@ def write(file: str, text: str) -> None:
         else:
             _replace(os.path.realpath(file), text)
     except OSError as error:
-        raise click.UsageError(
+        raise click.ClickException(
             f"{file} cannot be written: {error.strerror}; name a file in a folder that exists "
             "and that you may write to"
         ) from None

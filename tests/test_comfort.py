@@ -100,7 +100,15 @@ def test_rules_are_links_where_there_is_colour(folder: Path) -> None:
     assert "\033]8" not in crdlint("lint", "bad.yaml", cwd=folder).stdout
 
 
-@pytest.mark.parametrize("name", ["lint", "diff", "config", "init", "completion"])
+def test_each_command_says_in_a_line_what_it_does(folder: Path) -> None:
+    lines = crdlint("--help", cwd=folder, COLUMNS="80").stdout.splitlines()
+    for name in cli.COMMANDS:
+        (line,) = (line for line in lines if line.startswith(f"  {name} "))
+        assert line.endswith(".")
+        assert not line.endswith("..."), line
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
 def test_help_has_groups_examples_and_exit_statuses(name: str, folder: Path) -> None:
     text = crdlint(name, "--help", cwd=folder).stdout
     assert f"Usage: crdlint {name}" in text

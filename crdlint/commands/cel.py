@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crdlint import options, settings
+from crdlint.helping import Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +21,19 @@ RULES = "x-kubernetes-validations"
 SUGGEST_FROM = 0.5  # of the budget of a rule
 
 
-@click.command(epilog="Example: crdlint cel config/crd")
+@click.command(
+    cls=Command,
+    short_help="Show what each CEL rule costs, and which bounds would help.",
+    examples=(
+        ("crdlint cel config/crd", "every rule, the dearest first"),
+        ("crdlint cel --all-versions crd.yaml", "and which servers take it"),
+    ),
+    statuses=(
+        ("0", "every rule compiles within its budget"),
+        ("1", "one does not"),
+        ("2", "wrong usage, or input that cannot be read"),
+    ),
+)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
     "--kubernetes-version",
@@ -31,7 +44,7 @@ SUGGEST_FROM = 0.5  # of the budget of a rule
     " configuration says, else the newest.",
 )
 @click.option("--all-versions", is_flag=True, help="Say which servers take each rule.")
-@click.option("--format", "style", type=click.Choice(("text", "json")), default="text")
+@options.style("text", "json")
 def cel(paths: tuple[str, ...], minors: list[int] | None, all_versions: bool, style: str) -> int:
     """Show the estimated cost of every x-kubernetes-validations rule, and its share of the budget.
 

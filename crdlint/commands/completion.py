@@ -10,6 +10,7 @@ from crdlint.helping import Command
 
 @click.command(
     cls=Command,
+    short_help="Print the script for completion in a shell.",
     examples=(
         ('eval "$(crdlint completion bash)"', "in ~/.bashrc"),
         ('eval "$(crdlint completion zsh)"', "in ~/.zshrc"),

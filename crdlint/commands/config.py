@@ -72,6 +72,7 @@ profile = "default"
 @click.command(
     "config",
     cls=Command,
+    short_help="Show the configuration in force, and where it is from.",
     statuses=_STATUSES,
     examples=(
         ("crdlint config", "for the current folder"),
@@ -82,7 +83,7 @@ profile = "default"
 @click.argument("path", required=False, default=".", metavar="[PATH]")
 @click.option("--config", "config_file", metavar="FILE", help="Show this configuration instead.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the configuration.")
-@click.option("--format", "style", type=click.Choice(("text", "json")), default="text")
+@options.style("text", "json")
 def config(path: str, config_file: str | None, schema: bool, style: str) -> int:
     """Show the configuration in force for a file or folder, and where each value is from."""
     from crdlint.config import ConfigError, Finder, load
@@ -182,7 +183,7 @@ def init(folder: str, ignore: list[str]) -> int:
     for name in NAMES:
         file = os.path.join(folder, name)
         if os.path.lexists(file):
-            raise click.UsageError(f"{file} is there already; edit it, or remove it first")
+            raise click.ClickException(f"{file} is there already; edit it, or remove it first")
     file = os.path.normpath(os.path.join(folder, NAMES[0]))
     off = "".join(f'{rule} = "off"\n' for rule in ignore)
     options.write(file, _TEMPLATE.replace("[rules]\n", f"[rules]\n{off}"))

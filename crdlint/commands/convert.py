@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crdlint import options, rewriting
+from crdlint.helping import Command
 
 if TYPE_CHECKING:
     from crdlint.converting import Converted
@@ -15,9 +16,17 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="Examples: crdlint convert crd.yaml > crd-v1.yaml; crdlint convert --write config/crd. "
-    "Exit status: 0 the API server takes every CRD of the files, 1 something is left to do "
-    "(listed on stderr), 2 wrong usage or a file that cannot be read or written."
+    cls=Command,
+    short_help="Convert CRDs from apiextensions v1beta1 to v1.",
+    examples=(
+        ("crdlint convert crd.yaml > crd-v1.yaml", "one file, to stdout"),
+        ("crdlint convert --write config/crd", "all files of a folder, in place"),
+    ),
+    statuses=(
+        ("0", "the API server takes every CRD of the files"),
+        ("1", "something is left to do, listed on stderr"),
+        ("2", "wrong usage, or a file that cannot be read or written"),
+    ),
 )
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--write", "mode", flag_value="write", help="Change the files.")

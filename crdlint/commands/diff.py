@@ -32,7 +32,12 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, examples=EXAMPLES, statuses=STATUSES)
+@click.command(
+    cls=Command,
+    short_help="Say what an update of CRDs does, and to whom.",
+    examples=EXAMPLES,
+    statuses=STATUSES,
+)
 @sides.two_sides
 @option(
     "--stability",
@@ -84,6 +89,8 @@ def diff(
     """Say what the API server says to an update of CRDs, and who else it hurts.
 
     OLD and NEW are each a file, a folder, - for stdin, REVISION:PATH of git, or cluster:NAME.
+    With --base, PATH is the part of the repository to compare; without one, the paths
+    of the configuration, or all of it.
     """
     from crdlint import diffing, revision
     from crdlint.config import ConfigError
@@ -127,7 +134,7 @@ def diff(
         if ack_template:
             _write_template(ack_template, report)
     except (SourceError, ConfigError, diffing.DiffError) as error:
-        raise click.UsageError(str(error)) from None
+        raise click.ClickException(str(error)) from None
     return run.finish(report, diff=True)
 
 
@@ -150,7 +157,9 @@ def _write_template(file: str, report: Report) -> None:
     from crdlint import acknowledge
 
     if os.path.lexists(file):
-        raise click.UsageError(f"{file} exists already; name a new file, then move what you keep")
+        raise click.ClickException(
+            f"{file} exists already; name a new file, then move what you keep"
+        )
     counting = [finding for finding in report.findings if finding.severity != "info"]
     options.write(file, acknowledge.template(counting))
 

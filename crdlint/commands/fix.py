@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crdlint import options, rewriting, settings
+from crdlint.helping import Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,9 +35,18 @@ def _rules(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> fro
 
 
 @click.command(
-    epilog="Examples: crdlint fix config/crd; crdlint fix --write --select crd-name config/crd; "
-    "kustomize build | crdlint fix -. Exit status: with --diff 1 if there is something to fix, "
-    "with --write 1 if an error remains, 2 wrong usage or a file that cannot be read or written."
+    cls=Command,
+    short_help="Cure what a machine can cure, and leave every other byte.",
+    examples=(
+        ("crdlint fix config/crd", "show what would change"),
+        ("crdlint fix --write --select crd-name config/crd", "change it, for one rule"),
+        ("kustomize build | crdlint fix -", "what comes from stdin, fixed"),
+    ),
+    statuses=(
+        ("0", "nothing to fix; with --write no error remains"),
+        ("1", "something to fix; with --write an error remains"),
+        ("2", "wrong usage, or a file that cannot be read or written"),
+    ),
 )
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--diff", "mode", flag_value="diff", help="Show what would change (the default).")

@@ -30,7 +30,12 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, examples=EXAMPLES, statuses=STATUSES)
+@click.command(
+    cls=Command,
+    short_help="Check CRDs as the API server does, and for what hurts later.",
+    examples=EXAMPLES,
+    statuses=STATUSES,
+)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--stdin-filename", metavar="NAME", help="Name to show for what comes from stdin.")
 @click.option(
@@ -100,7 +105,7 @@ def lint(
 
             baseline.read(file).apply(report, run.policy)
     except (SourceError, ConfigError, BaselineError) as error:
-        raise click.UsageError(str(error)) from None
+        raise click.ClickException(str(error)) from None
     finally:
         progress.clear()
     return run.finish(report)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crdlint import options, settings
+from crdlint.helping import Command
 from crdlint.sides import two_sides
 
 if TYPE_CHECKING:
@@ -37,9 +38,21 @@ class _Plan:
 
 
 @click.command(
-    epilog="Examples: crdlint plan v0.45.0:crd.yaml crd.yaml; "
-    "crdlint plan cluster:widgets.example.com crd.yaml --write plan/; "
-    "crdlint plan --base main config/crd --format markdown"
+    cls=Command,
+    short_help="Lay out the safe road from one CRD to another, by releases.",
+    examples=(
+        ("crdlint plan v0.45.0:crd.yaml crd.yaml", "from a release to the working tree"),
+        (
+            "crdlint plan cluster:widgets.example.com crd.yaml --write plan/",
+            "from what a cluster has; a file for each step",
+        ),
+        ("crdlint plan --base main config/crd --format markdown", "for a pull request"),
+    ),
+    statuses=(
+        ("0", "every step is safe"),
+        ("1", "a step hurts objects, or no road leads to NEW"),
+        ("2", "wrong usage, or input that cannot be read"),
+    ),
 )
 @two_sides
 @click.option(
@@ -50,7 +63,7 @@ class _Plan:
     help="API server to plan for, such as 1.30; of a range the newest. Default: what the"
     " configuration says, else the newest.",
 )
-@click.option("--format", "style", type=click.Choice(("text", "markdown", "json")), default="text")
+@options.style("text", "markdown", "json")
 @click.option(
     "--write", "folder", metavar="DIR", help="Write the CRD of each step, and the migrations."
 )
@@ -69,8 +82,7 @@ def plan(
 
     Says which version is added, made storage, no longer served and removed when, where a
     conversion webhook is needed, how stored objects are rewritten, and how far back a rollback
-    leads. OLD and NEW are as for `diff`. Exit status 1 where a step hurts objects, or no road
-    leads to NEW.
+    leads. OLD and NEW are as for `diff`.
     """
     from crdlint import sides
     from crdlint.differ import DiffError
@@ -84,7 +96,7 @@ def plan(
             stored = sides.stored(stored_versions, stored_from_history, paths, base)
             plans = list(_plans(old, new, stored, minor, established=not not_established))
         except (SourceError, DiffError) as error:
-            raise click.UsageError(str(error)) from None
+            raise click.ClickException(str(error)) from None
         if folder is not None:
             _write(folder, plans)
         _show(plans, style, minor)
@@ -119,9 +131,7 @@ def _plans(
 ) -> Iterator[_Plan]:
     from crdlint import differ
 
-    told = differ.Options(
-        minor, established=None if established else False, stored_versions=stored
-    )
+    told = differ.Options(minor, established=None if established else False, stored_versions=stored)
     notes: list[str] = []
     before = [part for source in old for part in _documents(source)]
     after = [part for source in new for part in _documents(source, notes)]
@@ -425,7 +435,7 @@ def _files(plan: _Plan, road: Road) -> dict[str, str]:
 
 
 def _demand_free(where: str, files: dict[str, str]) -> None:
-    """Raise UsageError where a folder has steps that are not these."""
+    """Raise ClickException where a folder has steps that are not these."""
     try:
         names = sorted(name for name in os.listdir(where) if _STEP.fullmatch(name))
     except OSError:
@@ -437,7 +447,7 @@ def _demand_free(where: str, files: dict[str, str]) -> None:
         except (OSError, UnicodeDecodeError):
             same = False
         if not same:
-            raise click.UsageError(
+            raise click.ClickException(
                 f"{os.path.join(where, name)} is there already, and no file of this plan; name"
                 " another folder with --write, or remove the steps in it"
             )

@@ -5,10 +5,17 @@ from __future__ import annotations
 import click
 
 from crdlint import options
+from crdlint.helping import Command
 
 
-@click.command()
-@click.option("--format", "style", type=click.Choice(("text", "json")), default="text")
+@click.command(
+    cls=Command,
+    examples=(
+        ("crdlint rules", "severity, profile and title of each"),
+        ("crdlint rules --format json", "for programs"),
+    ),
+)
+@options.style("text", "json")
 def rules(style: str) -> int:
     """List all rules."""
     from crdlint import explain
@@ -17,7 +24,19 @@ def rules(style: str) -> int:
     return options.CLEAN
 
 
-@click.command("explain", epilog="Example: crdlint explain type-required")
+@click.command(
+    "explain",
+    cls=Command,
+    short_help="Show the page of a rule, or find the rule for an error message.",
+    examples=(
+        ("crdlint explain type-required", "why, a bad example, a good one"),
+        (
+            'crdlint explain "must not be empty for specified object fields"',
+            "what kubectl, Helm or Argo CD printed",
+        ),
+    ),
+    statuses=(("0", "shown"), ("2", "no such rule or message")),
+)
 @click.argument("what", metavar="RULE|TEXT")
 def explain(what: str) -> int:
     """Show the page of a rule, or find the rule for an error message of the API server."""
@@ -26,6 +45,6 @@ def explain(what: str) -> int:
     color = options.coloured("auto")
     found = pages_of.explain(what, color=color)
     if found is None:
-        raise click.UsageError(pages_of.unknown(what))
+        raise click.ClickException(pages_of.unknown(what))
     click.echo(found, color=color)
     return options.CLEAN

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crdlint import options
+from crdlint.helping import Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,16 +18,21 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="Examples: crdlint stored config/crd/widgets.yaml; "
-    "crdlint stored widgets.example.com --tags 'v*'; "
-    "crdlint stored widgets.example.com --revisions v0.1.0..main"
+    cls=Command,
+    short_help="Show which versions clusters can have stored, from git.",
+    examples=(
+        ("crdlint stored config/crd/widgets.yaml", "all commits up to now"),
+        ("crdlint stored widgets.example.com --tags 'v*'", "what was released"),
+        ("crdlint stored widgets.example.com --revisions v0.1.0..main", "since a release"),
+    ),
+    statuses=(("0", "shown"), ("2", "wrong usage, or no such CRD in git")),
 )
 @click.argument("what", metavar="PATH|NAME")
 @click.option(
     "--revisions", metavar="RANGE", help="Commits to walk: a revision or A..B. Default: HEAD."
 )
 @click.option("--tags", metavar="PATTERN", help="Walk the tags that match instead, such as 'v*'.")
-@click.option("--format", "style", type=click.Choice(("text", "json")), default="text")
+@options.style("text", "json")
 def stored(what: str, revisions: str | None, tags: str | None, style: str) -> int:
     """Say which version was storage from when to when, and what clusters may have stored.
 
@@ -42,7 +48,7 @@ def stored(what: str, revisions: str | None, tags: str | None, style: str) -> in
     try:
         found = [_history(name, path, revisions, tags, progress) for name, path in _asked(what)]
     except SourceError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.ClickException(str(error)) from None
     finally:
         progress.clear()
     if style == "json":

@@ -36,7 +36,12 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, examples=EXAMPLES, statuses=STATUSES)
+@click.command(
+    cls=Command,
+    short_help="Check custom resources as the API server does.",
+    examples=EXAMPLES,
+    statuses=STATUSES,
+)
 @click.argument("paths", nargs=-1, required=True, metavar="OBJECT...")
 @click.option(
     "--crds",
@@ -102,7 +107,7 @@ def validate(
             policy=run.policy,
         )
     except (SourceError, ConfigError, validating.ValidateError) as error:
-        raise click.UsageError(str(error)) from None
+        raise click.ClickException(str(error)) from None
     return run.finish(report) if show is None else _finish(report, run, show)
 
 

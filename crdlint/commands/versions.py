@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crdlint import options
+from crdlint.helping import Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,12 +22,20 @@ _LEGEND = "= lossless   ~ other default   x values may be refused   - dropped"
 
 
 @click.command(
-    epilog="Examples: crdlint versions config/crd/widgets.yaml; "
-    "crdlint versions --all --format markdown config/crd > VERSIONS.md"
+    cls=Command,
+    short_help="Show which fields conversion None loses between versions.",
+    examples=(
+        ("crdlint versions config/crd/widgets.yaml", "fields that not all versions have alike"),
+        (
+            "crdlint versions --all --format markdown config/crd > VERSIONS.md",
+            "all fields, as a page",
+        ),
+    ),
+    statuses=(("0", "shown"), ("2", "wrong usage, or input that cannot be read")),
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--all", "every", is_flag=True, help="List fields too that no version changes.")
-@click.option("--format", "style", type=click.Choice(("text", "markdown", "json")), default="text")
+@options.style("text", "markdown", "json")
 def versions(paths: tuple[str, ...], every: bool, style: str) -> int:
     """Compare the versions of a CRD field by field, each with every other, both ways.
 
@@ -46,7 +55,7 @@ def versions(paths: tuple[str, ...], every: bool, style: str) -> int:
             else:
                 tables.append((name, found))
     except source.SourceError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.ClickException(str(error)) from None
     if not tables and not unread:
         options.note("no CustomResourceDefinition found")
     if style == "json":
