@@ -17,6 +17,7 @@ CLUSTER = "cluster:"
 _BRANCHES = ("main", "master", "trunk", "develop")
 _REGULAR = ("100644", "100755")
 _SYMLINK = "120000"
+_HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 def side(text: str, *, stdin_filename: str = "") -> Iterator[Source]:
@@ -148,7 +149,7 @@ def _some(revision: str, names: set[str]) -> Iterator[Source]:
     """Yield the files of a revision that have one of these names, as seen from the top."""
     if names:
         for source in at_revision(revision, [""], revision, missing_ok=True):
-            if source.name.removeprefix(f"{revision}:") in names:
+            if source.name.removeprefix(_shown(revision, "")) in names:
                 yield source
 
 
@@ -200,8 +201,14 @@ def at_revision(
                 f"look with: git ls-tree -r --name-only {revision}",
             )
         for name, blob in entries:
-            shown = f"{revision}:{name}"
+            shown = _shown(revision, name)
             yield Source(shown, lambda blob=blob, shown=shown: _blob(blob, shown))  # type: ignore[misc]
+
+
+def _shown(revision: str, name: str) -> str:
+    """Return how reports name a file of a revision: an object name of 40 digits is cut to 12."""
+    whole = len(revision) >= 40 and set(revision) <= _HEXADECIMAL
+    return f"{revision[:12] if whole else revision}:{name}"
 
 
 def _entries(revision: str, path: str) -> Iterator[tuple[str, str]]:

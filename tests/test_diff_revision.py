@@ -83,6 +83,14 @@ def test_colons(repository: Path) -> None:
     assert texts("HEAD^{/one}:config/crd/a.yaml") == {"HEAD^{/one}:config/crd/a.yaml": b"a: 1\n"}
 
 
+def test_whole_object_names_are_shown_short(repository: Path) -> None:
+    whole = git(repository, "rev-parse", "main")
+    assert set(texts(f"{whole}:config/crd/a.yaml")) == {f"{whole[:12]}:config/crd/a.yaml"}
+    old, _, start = revision.touched(whole, None, [])
+    assert [s.name for s in old] == [f"{whole[:12]}:config/crd/a.yaml"]
+    assert start == whole
+
+
 def test_from_a_sub_folder(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository / "config")
     assert set(texts("main:config/crd/a.yaml")) == {"main:config/crd/a.yaml"}
