@@ -100,16 +100,17 @@ def template(findings: Iterable[Finding]) -> str:
     """Return findings as acknowledgements in TOML, with the reason left to write."""
     import json
 
-    blocks = []
+    blocks: dict[str, str] = {}  # by fingerprint: two files may have the same CRD
     for finding in findings:
         text = f"{finding.field}: {finding.message}" if finding.field else finding.message
         said = "".join(char if char.isprintable() else " " for char in text)
-        blocks.append(
+        blocks.setdefault(
+            finding.fingerprint,
             f"# {finding.severity}: {finding.rule}: {said}\n"
             "[[acknowledge]]\n"
             f"fingerprint = {json.dumps(finding.fingerprint)}\n"
             f"crd = {json.dumps(finding.crd)}\n"
             'reason = ""  # why this is meant\n'
-            "# until = 2030-12-31  # the last day on which it counts\n"
+            "# until = 2030-12-31  # the last day on which it counts\n",
         )
-    return "\n".join(blocks)
+    return "\n".join(blocks.values())

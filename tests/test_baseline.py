@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -260,6 +262,17 @@ def test_a_template_of_acknowledgements_is_filled_in_and_taken(pair: Path) -> No
     done = crdlint("diff", "old.yaml", "new.yaml", "--ack-template", "meant.toml", cwd=pair)
     assert done.returncode == 2
     assert "exists already" in done.stderr
+
+
+def test_a_template_has_what_two_files_share_once(pair: Path) -> None:
+    for side in ("old", "new"):
+        (pair / side).mkdir()
+        for name in ("a.yaml", "b.yaml"):
+            shutil.copy(pair / f"{side}.yaml", pair / side / name)
+    crdlint("diff", "old", "new", "--ack-template", "meant.toml", cwd=pair)
+    found = re.findall("^fingerprint = .*", (pair / "meant.toml").read_text(), re.MULTILINE)
+    assert found
+    assert len(found) == len(set(found))
 
 
 @pytest.mark.parametrize(
