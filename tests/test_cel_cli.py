@@ -71,7 +71,7 @@ def test_text_says_the_share_of_the_budget(tmp_path: Path) -> None:
     done = crdlint("cel", tmp_path)
     assert "over budget" in done.stdout
     assert "with maxItems:" in done.stdout
-    assert "2 rules, 1 do not compile" in done.stdout
+    assert "2 rules, 1 does not compile" in done.stdout
 
 
 def test_a_rule_says_what_multiplies_it(tmp_path: Path) -> None:

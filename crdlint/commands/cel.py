@@ -260,7 +260,10 @@ def _lines(report: dict[str, list[Any]]) -> Iterator[str]:
         share = schema["cost"] / TOTAL_LIMIT
         yield f"{share:8.1%} of a schema's budget{over}  {schema['file']}: {schema['path']}"
     rules = len(report["rules"])
-    yield f"{rules} {'rule' if rules == 1 else 'rules'}, {len(broken)} do not compile"
+    said = f"{rules or 'no'} {'rule' if rules == 1 else 'rules'}"
+    if broken:
+        said += f", {len(broken)} {'does' if len(broken) == 1 else 'do'} not compile"
+    yield said
 
 
 def _place(rule: dict[str, Any]) -> str:
