@@ -159,6 +159,7 @@ def test_workflow(text: str, tmp_path: Path) -> None:
 )
 def test_other_systems(word: str, schema: str, tmp_path: Path) -> None:
     block = the(word, RECIPES)
+    assert f"pip install git+https://github.com/crdlint/crdlint@v{__version__}\n" in block
     scripts = re.findall(r"(crdlint (?:lint|diff) .*)", block)
     assert scripts
     for script in scripts:
