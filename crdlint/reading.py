@@ -195,8 +195,10 @@ def _read(subject: Subject, data: dict[str, Any], minor: int) -> None:
 
 def is_partial(data: dict[str, Any]) -> bool:
     """Tell whether a document is no whole CRD: neither group nor names nor storage version."""
-    spec = data.get("spec")
-    if not isinstance(spec, dict):
+    spec, metadata = data.get("spec"), data.get("metadata")
+    if not all(part is None or isinstance(part, dict) for part in (spec, metadata)):
+        return False  # no patch either: the server cannot decode it
+    if not spec:
         return True
     if spec.get("group") or spec.get("names"):
         return False

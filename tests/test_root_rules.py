@@ -368,3 +368,11 @@ def test_short_names_and_categories() -> None:
         "category-all",
     ]
     assert names.lowered("K\u0130") == "ki"  # not i with a dot as a mark of its own
+
+
+@pytest.mark.parametrize("wrong", ["spec: []", 'spec: ""', "spec: 3", "metadata: 3"])
+def test_what_cannot_be_decoded_is_no_patch(wrong: str) -> None:
+    text = f"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n{wrong}\n"
+    (part,) = document.read(text.encode(), "crd.yaml")
+    (subject,) = reading.subjects(part, 37)
+    assert [hit.rule for hit in subject.hits] == ["decode-error"]
