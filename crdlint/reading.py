@@ -111,6 +111,19 @@ class Subject:
             path = self.respell(path)
         return self.document.locate((*self.prefix, *path), key=key, within=within)
 
+    def read_v1beta1(self, minor: int) -> None:
+        """Take a CRD that is written as apiextensions v1beta1 for the v1 it means.
+
+        Anything else that could not be read stays so.
+        """
+        if not any(hit.rule == "api-version-not-served" for hit in self.hits):
+            return
+        data = self.document.value(self.prefix)
+        decoded = shape.shape(shape.from_v1beta1(data), minor=minor)
+        if decoded.error is None:
+            self.crd = Crd(decoded.crd, self.document, item=self.item, minor=minor)
+            self.respell = lambda path: shape.place_in_v1beta1(path, data)
+
 
 def subjects(document: Document, minor: int) -> Iterator[Subject]:
     """Yield every CRD of a document; Lists are opened. Documents that are no CRD yield nothing."""

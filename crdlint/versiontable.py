@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
-from crdlint import differ, pages, tree
+from crdlint import differ, difffindings, pages, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -136,7 +136,7 @@ def _compare(made: Table, source: Node, target: Node) -> None:
         way = line.ways.setdefault(key, Way())
         way.verdict = max(way.verdict, verdict, key=VERDICTS.index)
         if problem.rule == _RENAMED:
-            way.renamed = differ.field_of(problem)
+            way.renamed = difffindings.field_of(problem)
         absent = problem.rule == "field-removed"
         why = f"{key[1]} lacks it" if absent else problem.message
         if why not in way.why:
@@ -146,7 +146,7 @@ def _compare(made: Table, source: Node, target: Node) -> None:
 def _field(problem: Problem) -> str:
     """Return the field that a change is about, by the name that the source has for it."""
     if problem.rule != _RENAMED:
-        return differ.field_of(problem)
+        return difffindings.field_of(problem)
     change = problem.change
     return f"{change.new.field}.{change.old_keys[-1]}"
 

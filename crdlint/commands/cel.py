@@ -91,11 +91,12 @@ def inspect(
             if part.skipped:
                 continue
             for subject in reading.subjects(part, minor):
-                crd = subject.crd or _from_v1beta1(subject, minor)
-                if crd is None:
+                if subject.crd is None:
+                    subject.read_v1beta1(minor)
+                if subject.crd is None:
                     errors += _unread(subject)
                     continue
-                for root in crd.schemas:
+                for root in subject.crd.schemas:
                     _schema(subject, root, rules, schemas, all_versions=all_versions)
     return {"rules": rules, "schemas": schemas, "errors": errors}
 
@@ -107,20 +108,6 @@ def _unread(subject: Subject) -> Iterator[str]:
             at = f"{subject.document.name}:{hit.span.line}"
             yield f"{at}: this CRD cannot be read: {hit.message}; `crdlint lint` shows the place"
             return
-
-
-def _from_v1beta1(subject: Subject, minor: int) -> Crd | None:
-    """Return an apiextensions v1beta1 CRD as the v1 it means, or None for anything else."""
-    from crdlint import shape
-    from crdlint.tree import Crd
-
-    if not any(hit.rule == "api-version-not-served" for hit in subject.hits):
-        return None
-    data = subject.document.value(subject.prefix)
-    decoded = shape.shape(shape.from_v1beta1(data), minor=minor)
-    if decoded.error is not None:
-        return None
-    return Crd(decoded.crd, subject.document, item=subject.item, minor=minor)
 
 
 def _schema(
