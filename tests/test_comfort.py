@@ -140,21 +140,7 @@ TESTED = "\n".join(
 )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "lint",
-        "diff",
-        "config",
-        "init",
-        "completion",
-        "rules",
-        "explain",
-        "cel",
-        "stored",
-        "versions",
-    ],
-)
+@pytest.mark.parametrize("name", cli.COMMANDS)
 def test_every_option_is_used_by_a_test(name: str) -> None:
     for parameter in command(name).params:
         if parameter.param_type_name == "option":
