@@ -14,10 +14,10 @@ from crdlint.cel.datavalues import (
     SchemaList,
     SetList,
     Unknown,
-    is_int64,
 )
 from crdlint.cel.types import escape, with_resource_fields
 from crdlint.cel.values import MAX_INT, MIN_INT, Duration, EvalError, Timestamp
+from crdlint.govalues import is_int64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,24 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint.cel.types import RESERVED, escape
 from crdlint.cel.values import (
-    MAX_INT,
-    MIN_INT,
     MISSING,
     EvalError,
     MapValue,
     no_such_overload,
     same,
 )
+from crdlint.govalues import same_go
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crdlint.cel.adapt import Shape
-
-
-def is_int64(value: Any) -> bool:
-    """Tell whether Go holds a number as an int64."""
-    return isinstance(value, int) and not isinstance(value, bool) and MIN_INT <= value <= MAX_INT
 
 
 class Unknown:
@@ -38,7 +32,7 @@ class Unknown:
 
     def equals(self, other: Any) -> bool:
         """Tell whether another value holds the same data."""
-        return same_data(self.raw, raw_of(other))
+        return same_go(self.raw, raw_of(other))
 
 
 def raw_of(value: Any) -> Any:
@@ -48,27 +42,6 @@ def raw_of(value: Any) -> Any:
     if isinstance(value, SchemaList):
         return value.raw
     return value
-
-
-def same_data(a: Any, b: Any) -> bool:
-    """Tell whether plain data is deeply equal to Go, to which 1 is not 1.0."""
-    if isinstance(a, dict):
-        if not isinstance(b, dict) or len(a) != len(b):
-            return False
-        for key, value in a.items():
-            if key not in b or not same_data(value, b[key]):
-                return False
-        return True
-    if isinstance(a, list):
-        if not isinstance(b, list) or len(a) != len(b):
-            return False
-        for x, y in zip(a, b, strict=True):
-            if not same_data(x, y):
-                return False
-        return True
-    if isinstance(a, bool) != isinstance(b, bool) or is_int64(a) != is_int64(b):
-        return False
-    return bool(a == b)
 
 
 # Objects and maps.
@@ -169,7 +142,7 @@ class ObjectValue(MapValue):
                     return False
             elif not isinstance(other, ObjectValue):
                 raise no_such_overload()
-            elif key in other.raw and not same_data(value, other.raw[key]):
+            elif key in other.raw and not same_go(value, other.raw[key]):
                 return False
         return True
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from crdlint.govalues import same_go
 from crdlint.objects.probes import PROBES, probe, unknown_name, violate, with_field, with_unknown
 from crdlint.objects.sample import PRESERVE, RULES, Ask, ImpossibleError
 from crdlint.objects.shown import DEMANDS, JUNCTORS, SCALE, WHOLE
-from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crdlint.objects.values import is_int64, same_go
+from crdlint.govalues import is_int64, same_go
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crdlint.govalues import same_go
 from crdlint.objects.embedded import check_embedded, coerce, has_embedded
 from crdlint.objects.prune import prune
 from crdlint.objects.served import spine
 from crdlint.objects.validate import validate
-from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from crdlint.govalues import is_int64
 from crdlint.objects.error import ObjectError, field_path, path_of, spelled
 from crdlint.objects.guard import deep
-from crdlint.objects.values import is_int64
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

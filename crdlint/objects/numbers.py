@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from crdlint.govalues import as_int64, is_int64, same_go
 from crdlint.objects.error import number as spelled_number
-from crdlint.objects.values import as_int64, is_int64, same_go
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

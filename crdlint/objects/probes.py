@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crdlint.govalues import same_go
 from crdlint.objects.sample import (
     INT_OR_STRING,
     LIST_TYPE,
@@ -15,7 +16,6 @@ from crdlint.objects.sample import (
     numbers,
 )
 from crdlint.objects.texts import texts
-from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

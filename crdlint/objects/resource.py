@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crdlint.govalues import as_stored, is_int64, same_go
 from crdlint.kubernetes import VALIDATION_RATCHETING
 from crdlint.objects.correlation import Correlated
 from crdlint.objects.defaulting import drop_nulls
@@ -13,7 +14,6 @@ from crdlint.objects.guard import deep
 from crdlint.objects.listtypes import check_lists
 from crdlint.objects.prune import prune
 from crdlint.objects.validate import validate, validate_update
-from crdlint.objects.values import as_stored, is_int64, same_go
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

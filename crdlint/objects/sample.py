@@ -6,10 +6,10 @@ from itertools import islice, product
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
+from crdlint.govalues import same_go
 from crdlint.objects.defaulting import Defaulter
 from crdlint.objects.texts import Demand, texts
 from crdlint.objects.validate import validate
-from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crdlint.govalues import same_go
 from crdlint.objects.defaulting import Defaulter
 from crdlint.objects.embedded import coerce, has_embedded
 from crdlint.objects.prune import prune
-from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

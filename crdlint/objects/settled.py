@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint.cel.syntax import CALL, COMPREHENSION, LIST, LITERAL, SELECT, CelError, deep
 from crdlint.cel.types import escape
+from crdlint.govalues import same_go
 from crdlint.objects.prune import META_FIELDS
 from crdlint.objects.sample import PRESERVE, open_
 from crdlint.objects.steer import EACH, Ways
-from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crdlint.govalues import same_go
 from crdlint.objects.error import field_path
 from crdlint.objects.probes import PROBES
 from crdlint.objects.sample import PRESERVE, RULES
-from crdlint.objects.values import same_go
 from crdlint.tree import ABSENT
 
 if TYPE_CHECKING:

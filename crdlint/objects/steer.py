@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from crdlint.cel.syntax import CALL, COMPREHENSION, IDENT, LIST, LITERAL, SELECT, CelError, deep
 from crdlint.cel.types import escape
+from crdlint.govalues import same_go
 from crdlint.objects.sample import ImpossibleError, open_
 from crdlint.objects.texts import texts
-from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crdlint import formats
+from crdlint.govalues import is_int64
 from crdlint.objects.error import KINDS, NAMES, ObjectError, child_field, dotted, path_of, spelled
 from crdlint.objects.error import number as spelled_number
 from crdlint.objects.guard import deep
 from crdlint.objects.numbers import BOUNDS, RANGES, float_of, in_enum, in_range, json_integer
-from crdlint.objects.values import is_int64
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,11 +6,11 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from crdlint.govalues import same_go
 from crdlint.objects.candidates import ALL, BOTH, OLD, Candidates, schema_of
 from crdlint.objects.resource import take, update
 from crdlint.objects.sample import RULES, Ask, ImpossibleError, Sampler
 from crdlint.objects.shown import CREATE, SKIPPED, STATUS, UPDATE, Goal, Witness, shown
-from crdlint.objects.values import same_go
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
